@@ -1,0 +1,1 @@
+"""One contract for attention: who may see whom, a slow reference and the fast path."""

@@ -1,0 +1,1 @@
+"""SVG pictures and the self-contained page that holds them."""

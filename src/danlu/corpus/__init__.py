@@ -1,0 +1,1 @@
+"""The pipeline from sources to a clean corpus, and its funnel."""

@@ -1,0 +1,1 @@
+"""Removing documents that were seen before."""

@@ -1,0 +1,15 @@
+"""The recipe's `[[corpus.step]]` tables of this folder: exact deduplication."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from danlu.config import Section
+
+
+class Exact(Section):
+    """The first document of each SHA-256 of the text is kept, in the order of the sources."""
+
+    use: Literal["exact"] = "exact"
+    ignore_white_space: bool = True
+    """Runs of white space count as one space."""

@@ -1,0 +1,1 @@
+"""A finished model as a Hugging Face directory, checked by an independent forward pass."""

@@ -1,0 +1,144 @@
+"""How danlu writes: whole or not at all. Atomic files, directories renamed into place, hashes, locks, line logs.
+
+Guarantees: a reader never sees half a file; a crash at any byte leaves the old content or the new one; a directory
+has one live owner. Costs: one fsync per file and one per directory.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from danlu.errors import BusyError, DamagedError, DanluError, MissingError
+
+TEMPORARY = ".tmp-"
+"""Prefix of everything that is not yet whole; such names are ignored by readers and removed by the next writer."""
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turns a full disk into an error that names the path and says that nothing old was lost."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise DanluError(
+                f"cannot write {path}: {os.strerror(error.errno)}. What was there before is intact; "
+                f"free some space and type the same command again"
+            ) from error
+        raise
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file atomically and durably."""
+    temporary = path.with_name(f"{TEMPORARY}{path.name}")
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+        sync_directory(path.parent)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON atomically; not-a-number is refused because other readers cannot parse it."""
+    write_bytes(path, (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def read_json(path: Path) -> Any:
+    """Reads a JSON file of ours; a damaged one is named."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingError(f"{path} does not exist") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(
+            f"{path} is damaged ({error}); remove it and type the same command again"
+        ) from error
+
+
+def append_line(path: Path, value: Any) -> None:
+    """Appends one JSON object as a line; a torn last line of an earlier crash is ended first."""
+    line = json.dumps(value, ensure_ascii=False) + "\n"
+    with disk_errors(path), path.open("ab+") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                line = "\n" + line
+        file.write(line.encode())
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a line log; lines that a crash tore are left out."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for raw in file:
+            try:
+                value = json.loads(raw)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def sync_directory(path: Path) -> None:
+    """Makes renames and new names in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sha256_file(path: Path) -> str:
+    """The SHA-256 of a file's content, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of a JSON value in canonical form: what decides whether two settings are the same."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def remove_temporaries(directory: Path) -> None:
+    """Removes what an interrupted writer left half-written."""
+    for path in directory.glob(f"{TEMPORARY}*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@contextmanager
+def lock(directory: Path) -> Iterator[None]:
+    """Owns a directory until the block or the process ends, also by kill -9; a second owner is refused."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / ".lock"
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            owner = file.read().strip() or "another process"
+            raise BusyError(
+                f"{directory} is in use by {owner}. Wait for it, or give this run another name"
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.flush()
+        yield

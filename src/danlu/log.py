@@ -1,0 +1,127 @@
+"""What the user sees while danlu works: stage headlines, a progress line with rate and ETA, plain lines in a file.
+
+On a terminal progress is a `rich` bar; elsewhere a line every few seconds. Everything goes to standard error, so
+that standard output stays clean for `--json`. Costs: rich is imported at the first progress, not at start-up.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_LINE_SECONDS = 5.0
+
+
+def say(text: str = "") -> None:
+    """One plain line for the user."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def human(number: float, unit: str = "") -> str:
+    """1234567 -> "1.23M": three significant digits."""
+    for scale, name in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if abs(number) >= scale * 0.9995:
+            return f"{number / scale:.3g}{name}{unit}"
+    return f"{number:.3g}{unit}"
+
+
+def human_bytes(number: float) -> str:
+    """1500000 -> "1.5 MB", decimal units."""
+    for scale, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if abs(number) >= scale * 0.9995:
+            return f"{number / scale:.3g} {name}"
+    return f"{number:.0f} bytes"
+
+
+def human_seconds(seconds: float) -> str:
+    """75 -> "1 min 15 s"."""
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+class Progress:
+    """A count that moves: `advance(n)`; `note(text)` shows beside it."""
+
+    def __init__(self, title: str, total: float | None, unit: str, done: float = 0.0) -> None:
+        self.title, self.total, self.unit = title, total, unit
+        self.done, self.text = done, ""
+        self._from, self._start = done, time.monotonic()
+        self._printed = self._start
+
+    def advance(self, amount: float = 1.0) -> None:
+        """Counts `amount` more units as done."""
+        self.done += amount
+        self._show()
+
+    def note(self, text: str) -> None:
+        """Sets the text beside the count, e.g. the loss."""
+        self.text = text
+
+    @property
+    def rate(self) -> float:
+        """Units a second since the start."""
+        return (self.done - self._from) / max(time.monotonic() - self._start, 1e-9)
+
+    def line(self) -> str:
+        """The state as one line: title, share, rate, time left, note."""
+        amount = human_bytes if self.unit == "bytes" else human
+        suffix = "" if self.unit == "bytes" else f" {self.unit}"
+        parts = [f"{self.title}: {amount(self.done)}"]
+        if self.total:
+            parts[0] += f" of {amount(self.total)}{suffix} ({self.done / self.total:.0%})"
+        else:
+            parts[0] += suffix
+        parts.append(f"{amount(self.rate)}{suffix}/s")
+        if self.total and self.rate > 0:
+            parts.append(f"{human_seconds(max(0.0, self.total - self.done) / self.rate)} left")
+        return ", ".join([*parts, self.text] if self.text else parts)
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if now - self._printed >= _LINE_SECONDS:
+            self._printed = now
+            say("  " + self.line())
+
+
+class _Bar(Progress):
+    """The same count as a bar on a terminal."""
+
+    def __init__(self, title: str, total: float | None, unit: str, done: float = 0.0) -> None:
+        super().__init__(title, total, unit, done)
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            BarColumn(24), TextColumn("{task.description}"), console=Console(stderr=True), transient=True
+        )
+        self._task = self._bar.add_task("", total=total, completed=done)
+        self._bar.start()
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if now - self._printed >= 0.1:
+            self._printed = now
+            self._bar.update(self._task, completed=self.done, description=self.line())
+
+    def close(self) -> None:
+        self._bar.stop()
+
+
+@contextmanager
+def progress(title: str, total: float | None, unit: str, done: float = 0.0) -> Iterator[Progress]:
+    """A progress display for the block: a bar on a terminal, lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield Progress(title, total, unit, done)
+        return
+    bar = _Bar(title, total, unit, done)
+    try:
+        yield bar
+    finally:
+        bar.close()

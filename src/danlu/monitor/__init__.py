@@ -1,0 +1,1 @@
+"""Receives numbers: metrics, events, throughput; never reaches into the trainer."""

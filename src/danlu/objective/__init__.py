@@ -1,0 +1,1 @@
+"""Ids to inputs, labels and who may attend to whom."""

@@ -1,0 +1,1 @@
+"""Parameter groups, optimizers, rates, schedules, clipping."""

@@ -1,0 +1,1 @@
+"""Number formats of the forward and backward pass."""

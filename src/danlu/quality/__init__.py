@@ -1,0 +1,1 @@
+"""Measuring a document, then deciding whether it stays."""

@@ -1,0 +1,1 @@
+"""The trainer: loop.py first, then step.py, assemble.py, state.py."""
