@@ -12,7 +12,7 @@ from danlu.quality.settings import Length, Normalize, Repetition
 from danlu.read.settings import Source
 
 Step = Annotated[Normalize | Length | Repetition | Exact, Field(discriminator="use")]
-DEFAULT_STEPS = (Normalize(), Length(), Repetition(), Exact())
+DEFAULT_STEPS: tuple[Step, ...] = (Normalize(), Length(), Repetition(), Exact())
 
 
 class CorpusSettings(Section):

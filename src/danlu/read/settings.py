@@ -13,7 +13,7 @@ PYTHON_SOURCES = ("python:stdlib", "python:docs")
 class Source(Section):
     """One source of text. `paths` are globs relative to the recipe, or a text that every Python carries."""
 
-    domain: str = Field(min_length=1, pattern=r"^[\w.\-]+$")
+    domain: str = Field(min_length=1, pattern=r"^\w[\w.\-]*$")
     paths: list[str] = Field(min_length=1)
     format: str = "auto"
     """By extension where "auto": .txt .md .jsonl .jsonl.gz .jsonl.zst .parquet (any of them may be .gz or .zst)."""

@@ -1,0 +1,59 @@
+"""Encodings: sound text passes, stray bytes are counted, another encoding is refused with the right guess."""
+
+import pytest
+
+from danlu.errors import InputError
+from danlu.read.encoding import decode, guess_encoding
+
+CHINESE = "今天天气很好，我们去公园里散步。孩子们在草地上跑来跑去，大人们坐在树下说话。这是一个平常的星期天。"
+TRADITIONAL = (
+    "今天天氣很好，我們去公園裡散步。孩子們在草地上跑來跑去，大人們坐在樹下說話。這是一個平常的星期天。"
+)
+JAPANESE = "今日はとても天気がいいので、公園を散歩しました。子どもたちは芝生の上を走り回っていました。"
+KOREAN = "오늘은 날씨가 아주 좋아서 공원에서 산책을 했습니다. 아이들은 잔디밭에서 뛰어놀았습니다."
+RUSSIAN = "Сегодня очень хорошая погода, и мы пошли гулять в парк. Дети бегали по траве."
+FRENCH = "Aujourd’hui il fait très beau, et nous sommes allés nous promener. Les élèves étaient là, ça va."
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (CHINESE, "gb18030"),
+        (TRADITIONAL, "big5"),
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc_jp"),
+        (KOREAN, "euc_kr"),
+        (RUSSIAN, "cp1251"),
+        (FRENCH, "cp1252"),
+        (FRENCH, "utf-16"),
+    ],
+    ids=lambda value: value if value.isascii() else value[:4],
+)
+def test_another_encoding_is_refused_and_named_with_the_key_to_set(text, encoding):
+    data = text.encode(encoding)
+    with pytest.raises(InputError, match=f'a.txt is not UTF-8 .*set encoding = "{encoding}" in its'):
+        decode(data, "a.txt")
+
+
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_the_guess_does_not_depend_on_where_the_sample_ends(cut):
+    assert guess_encoding(CHINESE.encode("gb18030")[:-cut]) == "gb18030"
+
+
+def test_binary_files_get_no_guess():
+    with pytest.raises(InputError, match="does not look like text"):
+        decode(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xff\xd8", "a.png")
+
+
+def test_a_damaged_utf8_text_keeps_its_sound_part():
+    text, replaced = decode("日本の文".encode() + b"\xff" + "です".encode(), "a.txt")
+    assert (text, replaced) == ("日本の文\ufffdです", 1)
+
+
+def test_replacement_characters_of_the_text_itself_are_not_counted():
+    assert decode("a\ufffdb".encode(), "a.txt") == ("a\ufffdb", 0)
+
+
+def test_the_place_of_the_bad_byte_is_in_the_source():
+    with pytest.raises(InputError, match=r"byte 0xe9 at 1004\)"):
+        decode(b"caf\xe9\xe0 ", "a.txt", start=1001)
