@@ -8,7 +8,10 @@ from danlu.config import Section, Size
 
 
 class CheckpointSettings(Section):
-    """Each of the three intervals is due on its own; 0 is never. One save is made before step 1 and at the end."""
+    """Each of the three intervals is due on its own; 0 is never.
+
+    One save is made before step 1 and at the end.
+    """
 
     every_steps: int = Field(default=1000, ge=0)
     every_tokens: Size = Field(default=0, ge=0)

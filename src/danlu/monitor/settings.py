@@ -11,6 +11,6 @@ class MonitorSettings(Section):
     """Metrics go to metrics.jsonl in the run directory."""
 
     log_every_steps: int = Field(default=1, ge=1)
-    samples: list[str] = []
+    samples: list[str] = Field(default_factory=list)
     """Prompts continued at every periodic evaluation."""
     sample_tokens: int = Field(default=48, ge=1)
