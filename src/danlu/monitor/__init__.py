@@ -1,1 +1,1 @@
-"""Receives numbers: metrics, events, throughput; never reaches into the trainer."""
+"""Receives numbers: metrics, events, memory; never reaches into the trainer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from danlu.config import Section, nearest
 
@@ -12,7 +12,7 @@ KINDS = ("causal",)
 class ObjectiveSettings(Section):
     """Shares of the objectives; only `causal` exists so far."""
 
-    weights: dict[str, float] = {"causal": 1.0}
+    weights: dict[str, float] = Field(default_factory=lambda: {"causal": 1.0})
 
     @field_validator("weights")
     @classmethod

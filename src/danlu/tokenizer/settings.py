@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from danlu.config import Section, Size, nearest
 
@@ -29,3 +29,12 @@ class TokenizerSettings(Section):
         if value not in KINDS:
             raise ValueError(f"kind {value!r} is not supported yet; {nearest(value, KINDS)}")
         return value
+
+    @model_validator(mode="after")
+    def _path_decides_all(self) -> TokenizerSettings:
+        for name in ("vocab_size", "pretokenizer", "sample_bytes"):
+            if self.path is not None and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(
+                    f"{name} has no effect with path: the tokenizer that it names is used as it is"
+                )
+        return self

@@ -1,0 +1,97 @@
+"""All documents of a domain as one numbered list, whatever shards they lie in.
+
+Decides the order: by the 64-bit hash of the document id, so that it depends neither on files nor on a seed.
+Guarantees: the same ids give the same order; the number of a document never moves while the shards stay.
+Costs: opening sorts the hashes (a second for ten million documents); tokens are read through memory maps.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from danlu.errors import MismatchError, MissingError
+from danlu.files import digest
+from danlu.records import Ints, TokenShard
+from danlu.tokens.shard import ShardHeader, open_shard, read_header, read_provenance, require_tokenizer
+
+
+class DomainDocuments:
+    """The documents of one domain and split. Build with `open_documents`."""
+
+    def __init__(self, domain: str, shards: list[TokenShard], headers: list[ShardHeader]) -> None:
+        self.domain = domain
+        self.shards = shards
+        self.fingerprint = digest([header.checksum for header in headers])
+        """Changes with any token or document id of the domain."""
+        counts = [len(shard.id_hashes) for shard in shards]
+        hashes = np.concatenate([shard.id_hashes for shard in shards])
+        order = np.argsort(hashes, kind="stable")
+        self._shard_of: Ints = np.repeat(np.arange(len(shards)), counts)[order]
+        self._row_of: Ints = np.concatenate([np.arange(count) for count in counts])[order]
+        self._first: Ints = np.concatenate([shard.offsets[:-1] for shard in shards])[order]
+        self.lengths: Ints = np.concatenate([np.diff(shard.offsets) for shard in shards])[order]
+        """Tokens of each document with BOS and EOS, int64 (documents,)."""
+        self.byte_counts: Ints = np.concatenate([shard.byte_counts for shard in shards])[order]
+        """UTF-8 bytes of the text of each document."""
+        self._table = lru_cache(maxsize=4)(self._read_table)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the domain."""
+        return int(self.lengths.sum())
+
+    def tokens_of(self, number: int, start: int, stop: int) -> npt.NDArray[Any]:
+        """Tokens [start, stop) of a document, uint16 or uint32; stop is cut at its end."""
+        first = int(self._first[number])
+        stop = min(stop, int(self.lengths[number]))
+        return self.shards[int(self._shard_of[number])].ids[first + start : first + stop]
+
+    def provenance(self, number: int) -> dict[str, str | int]:
+        """Where a document came from: id, source, start, end (bytes), group."""
+        table = self._table(int(self._shard_of[number]))
+        row: dict[str, str | int] = table.slice(int(self._row_of[number]), 1).to_pylist()[0]
+        return row
+
+    def _read_table(self, shard: int) -> pa.Table:
+        path = self.shards[shard].path
+        table = read_provenance(path)
+        if table.num_rows != len(self.shards[shard].id_hashes):
+            raise MismatchError(
+                f"the provenance beside {path} is of another shard; remove both and build again"
+            )
+        return table
+
+
+def list_shards(directory: Path) -> list[Path]:
+    """The shards of tokens/<split>/<domain>, in order."""
+    return sorted(directory.glob("shard-*.safetensors"))
+
+
+def list_token_domains(tokens: Path, split: str) -> list[str]:
+    """The domains that have shards in a split, sorted."""
+    return sorted({path.parent.name for path in (tokens / split).glob("*/shard-*.safetensors")})
+
+
+def open_documents(
+    directory: Path, tokenizer_sha256: str | None = None, vocab_size: int = 0
+) -> DomainDocuments:
+    """Opens tokens/<split>/<domain>. With a tokenizer's hash, shards of another tokenizer raise MismatchError."""
+    paths = list_shards(directory)
+    if not paths:
+        raise MissingError(f"{directory} holds no shard-*.safetensors; build the tokens first")
+    headers = [read_header(path) for path in paths]
+    for path, header in zip(paths, headers, strict=True):
+        if header.domain != directory.name:
+            raise MismatchError(f"{path} is a shard of domain {header.domain!r}, not of {directory.name!r}")
+        if tokenizer_sha256 is not None:
+            require_tokenizer(path, header, tokenizer_sha256, vocab_size)
+    return DomainDocuments(directory.name, [open_shard(path) for path in paths], headers)

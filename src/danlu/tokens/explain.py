@@ -1,0 +1,60 @@
+"""Answers about the data order: what the mixture gives in all, and which documents some samples came from.
+
+Guarantees: counted from the same functions that the training reads, so the answer is what the model saw.
+Costs: microseconds a sample; provenance tables are read shard by shard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from danlu.tokens.batches import Batches
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureRow:
+    """What a run takes from one domain. `tokens` are real ones (padding left out), by the mean filled sample."""
+
+    domain: str
+    share: float
+    tokens: int
+    samples: int
+    epochs: float
+    unique_tokens: int
+    documents: int
+
+
+def explain_mixture(batches: Batches, total_samples: int) -> list[MixtureRow]:
+    """Tokens and epochs of each domain in the first `total_samples` samples; shares are of the tokens."""
+    counts = batches.order.counts(total_samples)
+    means = {name: batches.indexes[name].mean_filled for name in batches.domains}
+    tokens = {name: round(counts[name] * means[name]) for name in batches.domains}
+    total = sum(tokens.values()) or 1
+    return [
+        MixtureRow(
+            domain=name,
+            share=tokens[name] / total,
+            tokens=tokens[name],
+            samples=counts[name],
+            epochs=counts[name] / batches.order.samples_of(name),
+            unique_tokens=batches.documents[name].tokens,
+            documents=len(batches.documents[name]),
+        )
+        for name in batches.domains
+    ]
+
+
+def documents_of(batches: Batches, first: int, count: int) -> list[dict[str, str | int]]:
+    """Which documents samples first..first+count-1 came from: domain, id, source, start, end, group, tokens.
+
+    One entry a document and domain, in the order in which they appear; `tokens` counts those in these samples.
+    """
+    tokens: dict[tuple[str, int], int] = {}
+    for number in range(first, first + count):
+        for piece in batches.pieces(number):
+            key = (piece.domain, piece.document)
+            tokens[key] = tokens.get(key, 0) + piece.length
+    return [
+        {"domain": domain, **batches.documents[domain].provenance(document), "tokens": amount}
+        for (domain, document), amount in tokens.items()
+    ]

@@ -1,0 +1,169 @@
+"""The stream is a pure function of the sample number; every token of an epoch is shown once; prefetch ends cleanly."""
+
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from danlu.errors import DamagedError, InputError, MismatchError, MissingError, RecipeError
+from danlu.records import IGNORE_INDEX, PAD_DOCUMENT
+from danlu.tokens.batches import open_batches, prefetch
+from danlu.tokens.settings import MixtureSettings, TokensSettings
+
+DOMAINS = {
+    "code": np.random.default_rng(1).integers(2, 70, 60).tolist(),
+    "prose": np.random.default_rng(2).integers(2, 40, 25).tolist(),
+}
+ARRAYS = ("inputs", "labels", "positions", "documents")
+
+
+def same(one, two):
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ARRAYS)
+
+
+def test_any_split_is_the_same_stream(make_batches):
+    batches = make_batches(DOMAINS)
+    whole = batches.batch(0, 240)
+    for count in (1, 7, 16):
+        for first in range(0, 240 - count, count):
+            part = batches.batch(first, count)
+            for name in ARRAYS:
+                np.testing.assert_array_equal(
+                    getattr(part, name), getattr(whole, name)[first : first + count]
+                )
+            assert [s.pieces for s in part.samples] == [
+                s.pieces for s in whole.samples[first : first + count]
+            ]
+            assert [sample.number for sample in part.samples] == list(range(first, first + count))
+
+
+def test_resume_at_any_sample(make_batches):
+    whole = make_batches(DOMAINS).batch(0, 120)
+    for first in (1, 59, 119):
+        assert np.array_equal(make_batches(DOMAINS).batch(first, 1).inputs[0], whole.inputs[first])
+
+
+@pytest.mark.parametrize("packing", ["best_fit", "chunk"])
+def test_an_epoch_shows_every_token_once_with_its_next(make_batches, packing):
+    batches = make_batches({"code": DOMAINS["code"]}, packing=packing)
+    documents = batches.documents["code"]
+    for epoch in range(3):
+        size = batches.order.samples_of("code")
+        batch = batches.batch(epoch * size, size)
+        seen = []
+        for sample in batch.samples:
+            column = 0
+            for number, piece in enumerate(sample.pieces):
+                end = column + piece.length
+                whole = documents.tokens_of(piece.document, 0, 10**9).astype(np.int64)
+                following = np.append(whole[1:], IGNORE_INDEX)[piece.start : piece.start + piece.length]
+                np.testing.assert_array_equal(
+                    sample.inputs[column:end], whole[piece.start : piece.start + piece.length]
+                )
+                np.testing.assert_array_equal(sample.labels[column:end], following)
+                np.testing.assert_array_equal(sample.positions[column:end], np.arange(piece.length))
+                assert (sample.documents[column:end] == number).all()
+                seen += [(piece.document, place) for place in range(piece.start, piece.start + piece.length)]
+                column = end
+            assert (sample.documents[column:] == PAD_DOCUMENT).all()
+        assert len(seen) == len(set(seen)) == sum(DOMAINS["code"])
+        assert batch.target_tokens == sum(DOMAINS["code"]) - len(DOMAINS["code"])
+
+
+def test_quotas_in_samples(make_batches):
+    batches = make_batches(DOMAINS, weights={"code": 0.999, "prose": 0.001}, max_epochs=100.0)
+    drawn = [sample.domain for sample in batches.batch(0, 3000).samples]
+    assert drawn.count("prose") == batches.order.counts(3000)["prose"]
+    assert 2 <= drawn.count("prose") <= 4
+
+
+def test_ten_documents_several_epochs(make_batches):
+    batches = make_batches({"a": [10] * 10}, sequence_length=20)
+    size = batches.order.samples_of("a")
+    for epoch in range(5):
+        shown = [p.document for n in range(size) for p in batches.pieces(epoch * size + n)]
+        assert sorted(shown) == list(range(10))
+
+
+def test_without_mask_or_reset(make_batches):
+    batches = make_batches(DOMAINS, document_mask=False, reset_positions=False)
+    batch = batches.batch(0, 50)
+    assert set(np.unique(batch.documents)) <= {0, PAD_DOCUMENT}
+    real = batch.documents == 0
+    np.testing.assert_array_equal(batch.positions[real], np.broadcast_to(np.arange(16), real.shape)[real])
+
+
+def test_seed_changes_the_order_not_the_packing(make_batches):
+    one, two = make_batches(DOMAINS, seed=1), make_batches(DOMAINS, seed=2)
+    assert one.fingerprint == two.fingerprint
+    assert not same(one.batch(0, 20), two.batch(0, 20))
+
+
+def test_fingerprint_follows_the_tokens(make_batches, tmp_path):
+    one = make_batches(DOMAINS, root=tmp_path / "1")
+    two = make_batches({**DOMAINS, "prose": DOMAINS["prose"][:-1]}, root=tmp_path / "2")
+    assert one.fingerprint != two.fingerprint
+    assert one.fingerprint == make_batches(DOMAINS, root=tmp_path / "3").fingerprint
+
+
+def test_refusals(tmp_path, write_domain, make_batches, codec):
+    def opened(root, **codec_changes):
+        codec.__dict__.update(codec_changes)
+        settings = (TokensSettings(), MixtureSettings())
+        return open_batches(root, codec, *settings, sequence_length=16, total_tokens=10, seed=1)
+
+    with pytest.raises(MissingError, match="no token shards"):
+        opened(tmp_path)
+    write_domain(tmp_path, "prose", [50, 50])
+    write_domain(tmp_path, "tiny", [5])
+    with pytest.raises(InputError, match=r"'tiny' has 5 training tokens.*sequence_length"):
+        opened(tmp_path)
+    with pytest.raises(RecipeError, match="max_epochs"):
+        make_batches({"a": [50]}, root=tmp_path / "x", total_tokens=1000)
+    with pytest.raises(MismatchError, match="another tokenizer"):
+        opened(tmp_path, sha256="0" * 64)
+
+
+def test_changed_shard_is_named(make_batches, tmp_path):
+    make_batches(DOMAINS)
+    shard = tmp_path / "train" / "prose" / "shard-00001.safetensors"
+    data = bytearray(shard.read_bytes())
+    data[-1] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(DamagedError, match=r"prose.shard-00001"):
+        make_batches(DOMAINS)
+
+
+def test_prefetch_is_the_same_stream(make_batches):
+    batches = make_batches(DOMAINS)
+    got = list(prefetch(batches, 5, 8, 40))
+    assert [len(batch.inputs) for batch in got] == [8, 8, 8, 8, 3]
+    assert [batch.first for batch in got] == [5, 13, 21, 29, 37]
+    assert all(same(batch, batches.batch(batch.first, len(batch.inputs))) for batch in got)
+    assert list(prefetch(batches, 40, 8, 40)) == []
+
+
+def test_prefetch_ends_its_thread_when_closed(make_batches):
+    batches = make_batches(DOMAINS)
+    with closing(prefetch(batches, 0, 4, 10**9)) as iterator:
+        next(iterator)
+        assert any(thread.name == "danlu-prefetch" for thread in threading.enumerate())
+    assert not any(thread.name == "danlu-prefetch" for thread in threading.enumerate())
+
+
+def test_prefetch_raises_the_thread_s_error(make_batches, monkeypatch):
+    batches = make_batches(DOMAINS)
+    good = batches.batch
+
+    def failing(first, count):
+        if first >= 8:
+            raise DamagedError("shard gone")
+        return good(first, count)
+
+    monkeypatch.setattr(batches, "batch", failing)
+    iterator = prefetch(batches, 0, 4, 100)
+    assert [next(iterator).first, next(iterator).first] == [0, 4]
+    with pytest.raises(DamagedError, match="shard gone"):
+        next(iterator)
+    assert not any(thread.name == "danlu-prefetch" for thread in threading.enumerate())

@@ -1,0 +1,74 @@
+"""The order of the documents depends on their ids alone, and each can be read and traced."""
+
+import numpy as np
+import pytest
+
+from danlu.errors import MismatchError, MissingError
+from danlu.rng import hash_text
+from danlu.tokens.documents import list_token_domains, open_documents
+from danlu.tokens.shard import provenance_path
+
+LENGTHS = [5, 2, 9, 3, 30, 4, 7]
+
+
+def test_sorted_by_hash_whatever_the_shards(tmp_path, write_domain):
+    one = open_documents(write_domain(tmp_path / "a", "prose", LENGTHS, shards=1))
+    many = open_documents(write_domain(tmp_path / "b", "prose", LENGTHS, shards=3))
+    numbers = sorted(range(len(LENGTHS)), key=lambda n: hash_text(f"prose-{n}"))
+    for documents in (one, many):
+        assert documents.lengths.tolist() == [LENGTHS[n] for n in numbers]
+        assert documents.byte_counts.tolist() == numbers  # the fixture's text n has n bytes
+        assert [documents.provenance(i)["id"] for i in range(len(documents))] == [
+            f"prose-{n}" for n in numbers
+        ]
+        assert documents.tokens == sum(LENGTHS)
+    for i, length in enumerate(one.lengths):
+        np.testing.assert_array_equal(one.tokens_of(i, 0, length), many.tokens_of(i, 0, length))
+
+
+def test_tokens_of_is_cut_at_the_end(tmp_path, write_domain):
+    documents = open_documents(write_domain(tmp_path, "prose", LENGTHS, shards=2))
+    for i, length in enumerate(documents.lengths.tolist()):
+        whole = documents.tokens_of(i, 0, length + 5)
+        assert len(whole) == length
+        assert (whole[0], whole[-1]) == (0, 1)
+        np.testing.assert_array_equal(documents.tokens_of(i, 1, length), whole[1:])
+
+
+def test_provenance_is_where_it_came_from(tmp_path, write_domain):
+    documents = open_documents(write_domain(tmp_path, "prose", LENGTHS, shards=2))
+    row = documents.provenance(3)
+    number = int(row["id"].removeprefix("prose-"))
+    assert row == {
+        "id": f"prose-{number}",
+        "source": "prose.txt",
+        "start": number,
+        "end": number + 1,
+        "group": "g",
+    }
+
+
+def test_refusals(tmp_path, write_domain):
+    directory = write_domain(tmp_path, "prose", LENGTHS, shards=2)
+    with pytest.raises(MissingError, match="build the tokens"):
+        open_documents(tmp_path / "train" / "none")
+    with pytest.raises(MismatchError, match="another tokenizer"):
+        open_documents(directory, "f" * 64, 300)
+    moved = directory.rename(directory.with_name("code"))
+    with pytest.raises(MismatchError, match="'prose', not of 'code'"):
+        open_documents(moved)
+
+
+def test_provenance_of_another_shard(tmp_path, write_domain):
+    directory = write_domain(tmp_path, "prose", LENGTHS, shards=2)
+    first, second = (provenance_path(directory / f"shard-0000{n}.safetensors") for n in (0, 1))
+    second.replace(first)
+    with pytest.raises(MismatchError, match="another shard"):
+        [open_documents(directory).provenance(i) for i in range(len(LENGTHS))]
+
+
+def test_list_token_domains(tmp_path, write_domain):
+    write_domain(tmp_path, "prose", LENGTHS)
+    write_domain(tmp_path, "code", LENGTHS)
+    assert list_token_domains(tmp_path, "train") == ["code", "prose"]
+    assert list_token_domains(tmp_path, "validation") == []

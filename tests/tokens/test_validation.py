@@ -1,0 +1,71 @@
+"""Every validation token once, in a fixed order, each document alone."""
+
+import numpy as np
+import pytest
+
+from danlu.errors import DamagedError
+from danlu.records import IGNORE_INDEX
+from danlu.tokens.documents import open_documents
+from danlu.tokens.validation import validation_batches
+
+LENGTHS = np.random.default_rng(3).integers(2, 60, 40).tolist()
+
+
+@pytest.fixture
+def root(tmp_path, write_domain):
+    write_domain(tmp_path, "prose", LENGTHS, split="validation", shards=2)
+    return tmp_path
+
+
+def test_every_token_once(root):
+    batches = list(validation_batches(root, "prose", 16, None, 4, 2))
+    assert all(batch.inputs.shape == (4, 16) for batch in batches[:-1])
+    seen = [
+        (p.document, place)
+        for batch in batches
+        for sample in batch.samples
+        for p in sample.pieces
+        for place in range(p.start, p.start + p.length)
+    ]
+    assert len(seen) == len(set(seen)) == sum(LENGTHS)
+    assert sum(batch.target_tokens for batch in batches) == sum(LENGTHS) - len(LENGTHS)
+    numbers = [sample.number for batch in batches for sample in batch.samples]
+    assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize("limit", [1, 15, 16, 100, 10**9])
+def test_first_tokens_in_hash_order(root, limit):
+    documents = open_documents(root / "validation" / "prose")
+    wanted = [(d, p) for d, n in enumerate(documents.lengths.tolist()) for p in range(n)][:limit]
+    seen = []
+    for batch in validation_batches(root, "prose", 16, limit, 4, 2):
+        for sample in batch.samples:
+            column = 0
+            for p in sample.pieces:
+                seen += [(p.document, place) for place in range(p.start, p.start + p.length)]
+                column += p.length
+                following = documents.tokens_of(p.document, p.start + p.length, p.start + p.length + 1)
+                assert sample.labels[column - 1] == (following[0] if len(following) else IGNORE_INDEX)
+    assert sorted(seen) == wanted
+
+
+def test_changed_shard_is_named(root):
+    shard = root / "validation" / "prose" / "shard-00000.safetensors"
+    data = bytearray(shard.read_bytes())
+    data[-1] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(DamagedError, match="shard-00000"):
+        next(validation_batches(root, "prose", 16, None, 4, 2))
+
+
+def test_no_split_gives_nothing(root):
+    assert list(validation_batches(root, "code", 16, None, 4, 2)) == []
+
+
+def test_batch_size_changes_nothing_but_the_shape(root):
+    def rows(batch_sequences):
+        return np.concatenate(
+            [b.labels for b in validation_batches(root, "prose", 16, None, batch_sequences, 2)]
+        )
+
+    np.testing.assert_array_equal(rows(1), rows(64))
