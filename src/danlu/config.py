@@ -1,7 +1,8 @@
-"""How a section of the recipe is declared, read and refused.
+"""How a section of the recipe is declared, and how what is wrong in it is said.
 
-Decides: sections are frozen pydantic models that forbid unknown keys; sizes may be written "25M"; an error names the
-file, the line where it can, the key and the nearest right name. Costs: pydantic's import, no torch.
+Decides: sections are frozen pydantic models that forbid unknown keys and non-finite numbers; sizes may be written
+"25M"; `--set` goes over the recipe; an error names the file and line (or the `--set`), the key and the nearest right
+name. Costs: pydantic's import, no torch; only an error pays for finding its line.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from danlu.errors import RecipeError
+from danlu.toml import find_line
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBGT]?)", re.IGNORECASE)
 _SCALE = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
@@ -24,7 +28,16 @@ _SCALE = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 class Section(BaseModel):
     """Base of every section: frozen, and unknown keys are an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _truth_is_no_number(cls, value: Any) -> Any:
+        for name, item in value.items() if isinstance(value, dict) else ():
+            field = cls.model_fields.get(name)
+            if isinstance(item, bool) and field and bool not in _flatten(field.annotation):
+                raise ValueError(f"{name} is not a switch: true and false have no meaning for it")
+        return value
 
 
 def parse_size(value: Any) -> Any:
@@ -34,10 +47,10 @@ def parse_size(value: Any) -> Any:
     match = _SIZE.fullmatch(value.strip())
     if match is None:
         raise ValueError(f'{value!r} is not a size; write a number or e.g. "64K", "25M", "2B"')
-    amount = float(match[1]) * _SCALE[match[2].upper()]
-    if amount != round(amount):
+    amount = Decimal(match[1]) * _SCALE[match[2].upper()]
+    if amount != int(amount):
         raise ValueError(f"{value!r} is not a whole number")
-    return round(amount)
+    return int(amount)
 
 
 Size = Annotated[int, BeforeValidator(parse_size)]
@@ -50,91 +63,148 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecipeError(f"there is no recipe {path}; `danlu init` writes one") from None
-    except IsADirectoryError:
-        raise RecipeError(f"{path} is a directory; name a recipe file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path} is not valid TOML: {error}") from error
-
-
 def apply_settings(tables: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """Applies `section.key=value` texts over the recipe; a value is TOML, else taken as a string."""
+    """Applies `section.key=value` texts over the recipe, in order; a value is TOML, else taken as a string."""
     for setting in settings:
         key, sign, text = setting.partition("=")
-        if not sign or not key.strip():
+        if not sign or not key.strip() or not setting.isprintable():
             raise RecipeError(f"--set {setting!r}: write section.key=value, e.g. --set train.tokens=2M")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
-            value = text
+            value = text.strip()
         *path, last = key.strip().split(".")
         table = tables
         for name in path:
             table = table.setdefault(name, {})
             if not isinstance(table, dict):
-                raise RecipeError(f"--set {setting!r}: {name} is not a table")
+                raise RecipeError(f"--set {setting!r}: {name} is not a table; change it in the recipe file")
         table[last] = value
     return tables
 
 
-def find_line(text: str, path: Sequence[str | int]) -> int | None:
-    """The line of a key in TOML source, by its table header and name; None where it cannot be told."""
-    names = [part for part in path if isinstance(part, str)]
-    nth = next((part for part in path if isinstance(part, int)), 0)
-    table, seen = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?", line)
-        if header:
-            table = header[1]
-            seen = seen + 1 if table == ".".join(names[:-1]) else 0
-            if table == ".".join(names):
-                return number
-        key = re.match(r"\s*([\w.\-\"]+)\s*=", line)
-        if not key:
-            continue
-        full = f"{table}.{key[1]}" if table else key[1]
-        if full == ".".join(names) and (seen == 0 or seen == nth + 1 or line.startswith(" ")):
-            return number
-    return None
+@dataclass(frozen=True)
+class Origin:
+    """Where a recipe came from: its file, the text of it, and the `--set` settings over it."""
+
+    path: Path | None = None
+    text: str = ""
+    settings: tuple[str, ...] = ()
+
+    def place(self, key: Sequence[str | int]) -> str:
+        """Where a key was given, to begin an error with: "FILE, line N: ", "--set KEY=VALUE: ", or nothing."""
+        names = ".".join(part for part in key if isinstance(part, str))
+        line = find_line(self.text, key)
+        for setting in reversed(self.settings):
+            name = setting.partition("=")[0].strip()
+            if f"{names}.".startswith(f"{name}.") or (line is None and name.startswith(f"{names}.")):
+                return f"--set {setting}: "
+        if self.path is None:
+            return ""
+        return f"{self.path}, line {line}: " if line else f"{self.path}: "
 
 
-def refuse(error: ValidationError, model: type[BaseModel], path: Path | None, text: str) -> RecipeError:
-    """pydantic's findings as one paragraph in the recipe's own terms."""
-    found = []
+def refuse(error: ValidationError, model: type[BaseModel], origin: Origin) -> RecipeError:
+    """pydantic's findings as one paragraph in the recipe's own terms, one line a key."""
+    found: dict[str, str] = {}
     for item in error.errors(include_url=False):
-        location = [part for part in item["loc"] if isinstance(part, (str, int))]
-        key = ".".join(str(part) for part in location)
-        if item["type"] == "extra_forbidden":
-            known = keys_at(model, location[:-1])
-            what = f"unknown key {key!r}; {nearest(str(location[-1]), known)}"
+        key, table = _in_recipe(model, item["loc"])
+        name, what = spell(key), _explain(item, key, model, table)
+        # A union reports every branch that failed: they are one finding about one key.
+        if name in found:
+            found[name] += f", or: {what}"
         else:
-            message = item["msg"].removeprefix("Value error, ")
-            what = f"{key}: {message}" if key else message
-        line = find_line(text, location)
-        found.append(f"{path}, line {line}: {what}" if path and line else f"{path}: {what}" if path else what)
-    return RecipeError("\n".join(found))
+            found[name] = origin.place(key) + (f"{name}: {what}" if name else what)
+    return RecipeError("\n".join(found.values()))
+
+
+def spell(key: Sequence[str | int]) -> str:
+    """A key's path as a user reads it: corpus.source[1].domain."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).removeprefix(".")
+
+
+def _explain(item: Any, key: Sequence[str | int], model: type[BaseModel], table: Sequence[str]) -> str:
+    """What is wrong with one key and what to write instead."""
+    context = item.get("ctx", {})
+    match item["type"]:
+        case "extra_forbidden":
+            return f"unknown key {key[-1]!r}; {_nearest_key(str(key[-1]), model, table)}"
+        case "missing":
+            return "is missing"
+        case "union_tag_invalid":
+            known = re.findall(r"'([^']*)'", context["expected_tags"])
+            return f"use = {context['tag']!r} is not known; {nearest(context['tag'], known)}"
+        case "union_tag_not_found":
+            return "use is missing; it says what the step does"
+        case "value_error":
+            return str(item["msg"]).removeprefix("Value error, ")
+    message = str(item["msg"])
+    return f"{message[0].lower()}{message[1:]}, not {item['input']!r}"
+
+
+def _nearest_key(name: str, model: type[BaseModel], table: Sequence[str]) -> str:
+    """A near name in the same table, else the same name in another one, else what the table knows."""
+    homes = [path for path in key_paths(model) if path.endswith(f".{name}")]
+    if homes and not difflib.get_close_matches(name, table, n=1, cutoff=0.8):
+        return f"did you mean {' or '.join(homes)}?"
+    return nearest(name, table)
 
 
 def keys_at(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
     """The keys that a table of the recipe may have."""
-    for part in path:
-        if isinstance(part, int) or part not in model.model_fields:
-            continue
-        annotation = model.model_fields[part].annotation
-        models = [arg for arg in _flatten(annotation) if isinstance(arg, type) and issubclass(arg, BaseModel)]
-        if models:
-            model = models[0]
-    return list(model.model_fields)
+    return _in_recipe(model, [*path, ""])[1]
+
+
+def key_paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Every key of a section and of those in it: train.tokens, corpus.source[].paths, corpus.step[exact].use."""
+    for name, field in model.model_fields.items():
+        sections = _models(field.annotation)
+        if not sections:
+            yield f"{prefix}{name}"
+        for section in sections:
+            array = f"[{_tag(section) or ''}]" if _holds(field.annotation, list) else ""
+            yield from key_paths(section, f"{prefix}{name}{array}.")
+
+
+def _in_recipe(model: type[BaseModel], location: Sequence[str | int]) -> tuple[list[str | int], list[str]]:
+    """pydantic's location as a path in the recipe, and the keys of the table that its last part stands in.
+
+    pydantic adds what is not in the file: the tag of a discriminated union and the branch of a plain one.
+    """
+    path: list[str | int] = []
+    known: list[str] = []
+    annotation: Any = model
+    for part in location:
+        models = _models(annotation)
+        fields = {name: field for section in models for name, field in section.model_fields.items()}
+        if isinstance(part, int):
+            path.append(part)
+        elif part in fields:
+            path, known = [*path, part], list(fields)
+            annotation = fields[part].annotation
+        elif tagged := [section for section in models if _tag(section) == part]:
+            annotation = tagged[0]
+        elif models or _holds(annotation, dict):
+            path, known = [*path, part], list(fields)
+    return path, known
+
+
+def _tag(section: type[BaseModel]) -> str | None:
+    """The value of `use` that chooses this section among several."""
+    use = section.model_fields.get("use")
+    return get_args(use.annotation)[0] if use else None
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    return [part for part in _flatten(annotation) if isinstance(part, type) and issubclass(part, BaseModel)]
+
+
+def _holds(annotation: Any, kind: type) -> bool:
+    return any(getattr(part, "__origin__", part) is kind for part in _flatten(annotation))
 
 
 def _flatten(annotation: Any) -> list[Any]:
-    args = getattr(annotation, "__args__", ())
-    return [annotation, *(inner for arg in args for inner in _flatten(arg))]
+    return [annotation, *(inner for arg in get_args(annotation) for inner in _flatten(arg))]
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:

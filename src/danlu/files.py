@@ -24,18 +24,26 @@ TEMPORARY = ".tmp-"
 """Prefix of everything that is not yet whole; such names are ignored by readers and removed by the next writer."""
 
 
+_ADVICE = {
+    errno.ENOSPC: "free some space and type the same command again",
+    errno.EDQUOT: "free some space and type the same command again",
+    errno.EROFS: "use a directory that can be written",
+    errno.EACCES: "use a directory that you may write",
+    errno.EPERM: "use a directory that you may write",
+}
+
+
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Turns a full disk into an error that names the path and says that nothing old was lost."""
+    """Turns a full or forbidden disk into an error that names the path and says that nothing old was lost."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-            raise DanluError(
-                f"cannot write {path}: {os.strerror(error.errno)}. What was there before is intact; "
-                f"free some space and type the same command again"
-            ) from error
-        raise
+        if error.errno not in _ADVICE:
+            raise
+        raise DanluError(
+            f"cannot write {path}: {os.strerror(error.errno)}. What was there before is intact; {_ADVICE[error.errno]}"
+        ) from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -57,7 +65,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Writes JSON atomically; not-a-number is refused because other readers cannot parse it."""
-    write_bytes(path, (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_bytes(path, _encode(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
+
+
+def _encode(text: str) -> bytes:
+    """JSON as UTF-8; a lone surrogate, as in a file name that is not UTF-8, becomes its JSON escape."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def read_json(path: Path) -> Any:
@@ -73,14 +86,14 @@ def read_json(path: Path) -> Any:
 
 
 def append_line(path: Path, value: Any) -> None:
-    """Appends one JSON object as a line; a torn last line of an earlier crash is ended first."""
-    line = json.dumps(value, ensure_ascii=False) + "\n"
+    """Appends one JSON object as a line, not-a-number refused; a torn last line of an earlier crash is ended first."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
     with disk_errors(path), path.open("ab+") as file:
         if file.tell() > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 line = "\n" + line
-        file.write(line.encode())
+        file.write(_encode(line))
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -115,21 +128,23 @@ def sha256_file(path: Path) -> str:
 def digest(value: Any) -> str:
     """The SHA-256 of a JSON value in canonical form: what decides whether two settings are the same."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(text)).hexdigest()
 
 
 def remove_temporaries(directory: Path) -> None:
     """Removes what an interrupted writer left half-written."""
     for path in directory.glob(f"{TEMPORARY}*"):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 @contextmanager
 def lock(directory: Path) -> Iterator[None]:
     """Owns a directory until the block or the process ends, also by kill -9; a second owner is refused."""
-    directory.mkdir(parents=True, exist_ok=True)
     path = directory / ".lock"
-    with path.open("a+") as file:
+    with disk_errors(path):
+        directory.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

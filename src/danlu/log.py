@@ -19,27 +19,35 @@ def say(text: str = "") -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+_SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
+_BYTE_SCALES = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
 def human(number: float, unit: str = "") -> str:
-    """1234567 -> "1.23M": three significant digits."""
-    for scale, name in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
-        if abs(number) >= scale * 0.9995:
-            return f"{number / scale:.3g}{name}{unit}"
-    return f"{number:.3g}{unit}"
+    """1234567 -> "1.23M": three significant digits; from 10^15 on in powers of ten."""
+    rounded = float(f"{number:.3g}")
+    for scale, name in _SCALES:
+        if scale <= abs(rounded) < 1e15:
+            return f"{rounded / scale:.3g}{name}{unit}"
+    return f"{rounded:.3g}{unit}"
 
 
 def human_bytes(number: float) -> str:
     """1500000 -> "1.5 MB", decimal units."""
-    for scale, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if abs(number) >= scale * 0.9995:
-            return f"{number / scale:.3g} {name}"
-    return f"{number:.0f} bytes"
+    rounded = float(f"{number:.3g}")
+    for scale, name in _BYTE_SCALES:
+        if abs(rounded) >= scale:
+            return f"{rounded / scale:.3g} {name}"
+    return f"{rounded:.0f} bytes"
 
 
 def human_seconds(seconds: float) -> str:
     """75 -> "1 min 15 s"."""
-    if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    if round(seconds, 1) < 10:
+        return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
@@ -99,9 +107,13 @@ class _Bar(Progress):
         from rich.progress import Progress as RichProgress
 
         self._bar = RichProgress(
-            BarColumn(24), TextColumn("{task.description}"), console=Console(stderr=True), transient=True
+            BarColumn(24),
+            TextColumn("{task.description}", markup=False),  # a file name may hold brackets
+            console=Console(stderr=True),
+            transient=True,
         )
-        self._task = self._bar.add_task("", total=total, completed=done)
+        self._task = self._bar.add_task("", total=total)
+        self._bar.update(self._task, completed=done)
         self._bar.start()
 
     def _show(self) -> None:

@@ -33,7 +33,7 @@ def hash_key(*parts: int | str) -> int:
     """One 64-bit key out of several integers and names, order-sensitive."""
     key = np.zeros(1, dtype=np.uint64)
     for part in parts:
-        number = hash_text(part) if isinstance(part, str) else part
+        number = hash_text(part) if isinstance(part, str) else int(part)
         key = mix(key ^ np.uint64(number & 0xFFFFFFFFFFFFFFFF))
     return int(key[0])
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from danlu.config import Section, Size
+
+Rate = Annotated[float, Field(gt=0.0)]
 
 
 class OptimizerSettings(Section):
     """AdamW, or Muon for the hidden matrices with AdamW for the rest."""
 
     kind: Literal["adamw", "muon"] = "adamw"
-    learning_rate: float | Literal["auto"] = "auto"
+    learning_rate: Rate | Literal["auto"] = "auto"
     """Peak rate of AdamW (with muon: of embeddings, head and gains)."""
-    matrix_learning_rate: float | Literal["auto"] = "auto"
+    matrix_learning_rate: Rate | Literal["auto"] = "auto"
     """Peak rate of Muon's matrices; only with kind = "muon"."""
     weight_decay: float = Field(default=0.1, ge=0.0)
     betas: tuple[float, float] = (0.9, 0.95)
@@ -39,7 +41,7 @@ class ScheduleSettings(Section):
     """The rate over tokens: warm-up, then flat with a linear decay (wsd), cosine, linear or constant."""
 
     kind: Literal["wsd", "cosine", "linear", "constant"] = "wsd"
-    warmup_tokens: Size | Literal["auto"] = "auto"
+    warmup_tokens: Annotated[Size, Field(ge=0)] | Literal["auto"] = "auto"
     """ "auto": 2 % of the run, at least 10 steps."""
     decay_share: float = Field(default=0.2, ge=0.0, le=1.0)
     """Only with wsd: share of the run in which the rate falls."""

@@ -46,7 +46,8 @@ class TrainSettings(Section):
                     key=lambda n: abs(n - int(self.micro_batch)),
                 )
                 raise ValueError(
-                    f"micro_batch = {self.micro_batch} does not divide the {sequences} sequences of a batch; nearest: {valid}"
+                    f"micro_batch = {self.micro_batch} does not divide the {sequences} sequences of a batch; "
+                    f"nearest: {valid}"
                 )
         return self
 

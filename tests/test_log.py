@@ -1,0 +1,133 @@
+"""Numbers for people, and progress that never breaks what it reports on."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from danlu import log
+from danlu.log import Progress, human, human_bytes, human_seconds, progress, say
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (999.4, "999"),
+        (999.5, "1K"),  # ties go to even digits, here 1000
+        (1000, "1K"),
+        (1_234_567, "1.23M"),
+        (999_499, "999K"),
+        (999_600, "1M"),
+        (-25_000_000, "-25M"),
+        (2e9, "2B"),
+        (15e12, "15T"),
+        (999.9e12, "1e+15"),
+        (1.5e18, "1.5e+18"),
+        (0.00123, "0.00123"),
+    ],
+)
+def test_human(number: float, text: str) -> None:
+    assert human(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (999.7, "1 kB"),
+        (1_500_000, "1.5 MB"),
+        (64e6, "64 MB"),
+        (2e15, "2 PB"),
+    ],
+)
+def test_human_bytes(number: float, text: str) -> None:
+    assert human_bytes(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.7, "1 min 00 s"),
+        (75, "1 min 15 s"),
+        (3599.6, "1 h 00 min"),
+        (90_061, "25 h 01 min"),
+    ],
+)
+def test_human_seconds(seconds: float, text: str) -> None:
+    assert human_seconds(seconds) == text
+
+
+@given(st.floats(1, 9e14))
+def test_human_is_within_half_a_percent(number: float) -> None:
+    text = human(number)
+    scale = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}.get(text[-1], 1.0)
+    assert float(text.rstrip("KMBT")) * scale == pytest.approx(number, rel=5.1e-3)
+
+
+def test_unit_follows_the_number() -> None:
+    assert human(1500, " tokens/s") == "1.5K tokens/s"
+
+
+def test_say_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    say("hello")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that the test moves."""
+    now = [0.0]
+    monkeypatch.setattr(log.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_line_has_share_rate_time_left_and_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = clock(monkeypatch)
+    shown = Progress("train", total=400, unit="tokens", done=100)
+    now[0] = 10.0
+    shown.note("loss 2.5")
+    shown.advance(100)
+    assert shown.line() == "train: 200 of 400 tokens (50%), 10 tokens/s, 20 s left, loss 2.5"
+
+
+def test_line_without_total_and_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = clock(monkeypatch)
+    shown = Progress("read", total=None, unit="bytes")
+    now[0] = 2.0
+    shown.advance(3e6)
+    assert shown.line() == "read: 3 MB, 1.5 MB/s"
+
+
+def test_plain_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = clock(monkeypatch)
+    with progress("read", total=100, unit="files") as shown:
+        for second in range(12):
+            now[0] = float(second)
+            shown.advance()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2, "one every five seconds"
+
+
+def test_bar_on_a_terminal_survives_brackets_and_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    def fail() -> None:
+        with progress("read [/b] [red", total=10, unit="files") as shown:
+            monkeypatch.setattr(log.time, "monotonic", lambda: 1e9)
+            shown.note("[/not-a-tag]")
+            shown.advance()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    with progress("again", total=None, unit="files") as shown:  # the display of the first was closed
+        shown.advance()

@@ -1,0 +1,195 @@
+"""The whole recipe: defaults, precedence, contradictions, what is not built yet, and a text that reads back equal."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import house
+from danlu.config import key_paths
+from danlu.errors import RecipeError
+from danlu.recipe import NOT_YET, Recipe, dump_toml, load, parse
+from danlu.rng import hash_text
+
+SHORTEST = """\
+name = "small"
+
+[[corpus.source]]
+domain = "prose"
+paths = ["texts/*.md"]
+
+[train]
+tokens = "2M"
+"""
+TWO_DOMAINS = SHORTEST.replace("[train]", '[[corpus.source]]\ndomain = "zh.cn"\npaths = ["zh/*"]\n\n[train]')
+KEYS = house.ROOT / "tests" / "golden" / "recipe_keys.txt"
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    """A recipe file."""
+    path = tmp_path / "recipe.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(tmp_path: Path, text: str, *settings: str) -> str:
+    """The error about a recipe, without its directory."""
+    with pytest.raises(RecipeError) as caught:
+        load(write(tmp_path, text), settings)
+    return str(caught.value).replace(f"{tmp_path}/", "")
+
+
+def test_shortest_recipe_has_defaults(tmp_path: Path) -> None:
+    recipe = load(write(tmp_path, SHORTEST))
+    assert recipe.train.tokens == 2_000_000
+    assert recipe.seed == 1
+    assert [step.use for step in recipe.corpus.step] == ["normalize", "length", "repetition", "exact"]
+
+
+def test_precedence_is_defaults_then_recipe_then_settings(tmp_path: Path) -> None:
+    path = write(tmp_path, SHORTEST + "batch_tokens = 8192\n")
+    assert load(path).train.batch_tokens == 8192
+    assert load(path).train.sequence_length == 1024
+    both = load(path, ["train.batch_tokens=16384", "train.batch_tokens=32K", "train.sequence_length=1000"])
+    assert (both.train.batch_tokens, both.train.sequence_length) == (32_000, 1000)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    text = TWO_DOMAINS.replace('paths = ["zh/*"]', 'paths = ["zh/*"]\ndocument = "\\n\\u007f\\t\\"丹炉\\\\"')
+    recipe = load(
+        write(tmp_path, text),
+        [
+            'mixture.weights={ prose = 0.25, "zh.cn" = 0.75 }',
+            "monitor.samples=['', '''a\"b''']",
+            "model.rope.theta=1e-4",
+        ],
+    )
+    again = load(write(tmp_path, dump_toml(recipe)))
+    assert again == recipe
+    assert dump_toml(again) == dump_toml(recipe)
+
+
+def test_dump_writes_every_key_that_has_a_value(tmp_path: Path) -> None:
+    recipe = load(write(tmp_path, SHORTEST))
+    text = dump_toml(recipe)
+    for key in key_paths(Recipe):
+        *_, name = key.split(".")
+        assert re.search(rf"^(?:{name} = |\[.*{name}\]$)", text, re.MULTILINE) or unset(recipe, key), key
+
+
+def unset(recipe: Recipe, key: str) -> bool:
+    """Whether a key has no value, which TOML has no word for."""
+    value: Any = recipe
+    for name in key.split("."):
+        value = getattr(value, name)
+    return value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SHORTEST.replace("tokens", "tokns"), "recipe.toml, line 8: train.tokns: unknown key 'tokns'; did you mean"),
+        (SHORTEST.replace("paths", "path"), "recipe.toml, line 5: corpus.source[0].path: unknown key 'path'; did you"),
+        (SHORTEST + "learning_rate = 1", "did you mean optimizer.learning_rate?"),
+        (SHORTEST + "[optimiser]", "line 9: optimiser: unknown key 'optimiser'; did you mean 'optimizer'?"),
+        ("name = 'x'\n", "recipe.toml: corpus: is missing"),
+        (SHORTEST + "steps = 5", "recipe.toml, line 7: train: the length of the run is one of tokens, steps and "
+         "minutes: tokens and steps contradict"),
+        (SHORTEST.replace('tokens = "2M"', ""), "none is given"),
+        (SHORTEST + "batch_tokens = 1000", "is not a multiple of sequence_length = 1024; nearest: 1024"),
+        (SHORTEST + "[model]\nsize = '1M'\nwidth = 64", "line 9: model: size and a shape (width, layers, heads, ...)"),
+        (SHORTEST + "[tokens]\ndocument_mask = false", "line 9: tokens: reset_positions without document_mask"),
+        (SHORTEST + "[schedule]\nkind = 'cosine'\ndecay_share = 0.5", "decay_share has no effect without"),
+        (SHORTEST + "[optimizer]\nmomentum = 0.5", 'line 9: optimizer: momentum has no effect without kind = "muon"'),
+        (SHORTEST + "[[corpus.step]]\nuse = 'exact'\n[[corpus.step]]\nuse = 'exact'", "step 'exact' is listed twice"),
+        (SHORTEST + "[[corpus.step]]\nuse = 'exactly'", "line 9: corpus.step[0]: use = 'exactly' is not known; did you "
+         "mean 'exact'?"),
+        (SHORTEST + "[plan]\nmin_tokens = 5", "line 9: plan.min_tokens and plan.max_tokens have no effect"),
+        (SHORTEST + "[mixture]\nweights = { proze = 1.0 }", "line 10: mixture.weights: 'proze' is no domain of"),
+        (SHORTEST + "[mixture]\nweights = { prose = -1.0 }", "the weight of 'prose' is -1.0; it must be above 0"),
+        (TWO_DOMAINS + "[mixture]\nweights = { prose = 1 }", "line 14: mixture.weights: 'zh.cn' has no weight; "
+         "domains: prose, zh.cn"),
+        (SHORTEST.replace('"small"', '".."'), "recipe.toml, line 1: name: string should match pattern"),
+        (SHORTEST.replace('"small"', '"a/b"'), "recipe.toml, line 1: name: string should match pattern"),
+        (SHORTEST.replace('"prose"', '"../x"'), "line 4: corpus.source[0].domain: string should match pattern"),
+        (SHORTEST + "[optimizer]\nlearning_rate = 0", "optimizer.learning_rate: input should be greater than 0"),
+        (SHORTEST + "[schedule]\nwarmup_tokens = -1", "schedule.warmup_tokens: input should be greater than or"),
+        (SHORTEST + "[tokenizer]\npath = 't.json'\nvocab_size = 300", "vocab_size has no effect with path"),
+        (SHORTEST + "[evaluate]\nevery_steps = true", "line 9: evaluate: every_steps is not a switch: true and"),
+        (SHORTEST + "[loss]\nz_loss = nan", "line 10: loss.z_loss: input should be a finite number"),
+    ],
+)  # fmt: skip
+def test_refused_with_place_and_advice(text: str, message: str, tmp_path: Path) -> None:
+    assert message in refusal(tmp_path, text)
+
+
+PLANNED = {
+    "stage": '[[stage]]\nuntil_tokens = "80M"',
+    "parallel": "[parallel]\nshard = -1",
+    "continue": "[continue]",
+    "guard": "[guard]\nwindow = 128",
+    "corpus.engine": "[corpus]\nengine = 'pool'",
+    "corpus.workers": "[corpus]\nworkers = 'auto'",
+    "corpus.words": "[corpus]\nwords = 'auto'",
+    "corpus.source.language": "[[corpus.source]]\nlanguage = 'auto'",
+    "corpus.source.template": "[[corpus.source]]\ntemplate = '{title}'",
+    "mixture.method": "[mixture]\nmethod = 'unimax'",
+    "mixture.file": "[mixture]\nfile = 'mix.toml'",
+    "mixture.online": "[mixture]\nonline = 'odm'",
+    "mixture.slice": "[mixture.slice.hard]\nof = 'prose'",
+    "objective.fim": "[objective.fim]\nrate = 0.9",
+    "model.preset": "[model]\npreset = 'llama3-8b'",
+    "model.dropout": "[model]\ndropout = 0.0",
+    "model.parametrization": "[model]\nparametrization = 'mup'",
+    "train.recompute": "recompute = 'none'",
+    "optimizer.state": "[optimizer]\nstate = 'fp32'",
+    "schedule.batch_ramp": "[schedule]\nbatch_ramp = []",
+    "checkpoint.replicas": "[checkpoint]\nreplicas = []",
+    "evaluate.tasks": "[evaluate]\ntasks = []",
+    "monitor.sinks": "[monitor]\nsinks = []",
+    "plan.budget": "[plan]\nbudget = {}",
+    "plan.price_per_gpu_hour": "[plan]\nprice_per_gpu_hour = 2.5",
+}
+
+
+@pytest.mark.parametrize("key", sorted({*NOT_YET, *PLANNED}))
+def test_what_is_not_built_is_refused_by_name(key: str, tmp_path: Path) -> None:
+    text = SHORTEST + PLANNED[key] + "\n"
+    header = PLANNED[key].splitlines()[0]
+    line = len(SHORTEST.splitlines()) + (1 if key.rpartition(".")[2] in header else 2)
+    shown = key.replace("corpus.source", "corpus.source[1]")
+    assert refusal(tmp_path, text) == f"recipe.toml, line {line}: {shown} is not supported yet; remove it"
+
+
+def test_what_is_not_built_is_refused_as_a_setting_too(tmp_path: Path) -> None:
+    message = refusal(tmp_path, SHORTEST, "parallel.shard=2")
+    assert message == "--set parallel.shard=2: parallel is not supported yet; remove it"
+
+
+def test_no_key_is_both_built_and_not(tmp_path: Path) -> None:
+    built = {re.sub(r"\[\w*\]", "", key) for key in key_paths(Recipe)}
+    assert not built & set(NOT_YET)
+
+
+def test_parse_without_a_file() -> None:
+    with pytest.raises(RecipeError, match=r"^name: is missing$"):
+        parse({"corpus": {"source": [{"domain": "a", "paths": ["a"]}]}, "train": {"steps": 1}})
+
+
+def test_keys_are_frozen() -> None:
+    """Users' recipes hold these names.
+
+    After a change: write the new list to tests/golden/recipe_keys.txt, and a line with its digest, which the failure
+    shows, to CHANGELOG.md. A key that goes needs a reader that still takes it, or a refusal that names its successor.
+    """
+    now = list(key_paths(Recipe))
+    frozen = KEYS.read_text(encoding="utf-8").splitlines()
+    assert now == frozen, "\n".join(difflib.unified_diff(frozen, now, lineterm="", n=0))
+    digest = f"{hash_text(KEYS.read_bytes()):016x}"
+    assert f"`{digest}`" in (house.ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), (
+        f"recipe keys `{digest}`"
+    )
