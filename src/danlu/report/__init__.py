@@ -1,0 +1,1 @@
+"""What a run's files say, as pictures, tables and sentences."""
