@@ -144,3 +144,26 @@ def test_missing_bytes_are_counted(trained):
         del description["model"]["vocab"]["Ą"]
 
     assert Codec.from_bytes(changed(trained, change), "given").missing_bytes == ["Ą"]
+
+
+def test_cutting_and_padding_of_a_given_file_are_turned_off(trained):
+    def change(description):
+        description["truncation"] = {
+            "direction": "Right",
+            "max_length": 4,
+            "strategy": "LongestFirst",
+            "stride": 0,
+        }
+        description["padding"] = {
+            "strategy": {"Fixed": 64},
+            "direction": "Right",
+            "pad_to_multiple_of": None,
+            "pad_id": 2,
+            "pad_type_id": 0,
+            "pad_token": PAD,
+        }
+
+    text = "neither cut nor padded, whatever the file asks for"
+    given, plain = Codec.from_bytes(changed(trained, change), "given"), Codec.load(trained.path)
+    assert given.encode(text) == plain.encode(text)
+    assert len(given.encode_documents([text])[0]) == len(plain.encode(text)) + 2

@@ -77,6 +77,9 @@ class Codec:
             raise InputError(
                 f"{where} is not a readable tokenizer.json ({error}); restore it or train it again"
             ) from error
+        # A file may ask for its texts to be cut or padded; a corpus must be neither.
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
         if not _is_byte_level(description):
             raise InputError(f"{where} is not a byte-level BPE, the only kind that is supported so far")
         return cls(tokenizer, description, hashlib.sha256(data).hexdigest(), where)

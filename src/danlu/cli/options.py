@@ -1,0 +1,100 @@
+"""The arguments and options that several commands share, so that they read and behave alike everywhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from danlu.workflow.run import Run
+
+from danlu.errors import UsageError
+from danlu.train.limits import Limits
+
+RecipeOrRun = Annotated[
+    str, typer.Argument(metavar="RECIPE", help="A recipe file; or a run, by its directory or its name.")
+]
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run, by its directory or its name.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Set a key of the recipe, e.g. train.tokens=2M. May be repeated."
+    ),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Start the training over; text, tokenizer and shards are kept.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say which stages would be done, and why.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+StepLimit = Annotated[int | None, typer.Option("--steps", help="Train no further than this step.")]
+TokenLimit = Annotated[
+    str | None,
+    typer.Option("--tokens", metavar="SIZE", help='Train no further than this many tokens, e.g. "64K".'),
+]
+MinuteLimit = Annotated[float | None, typer.Option("--minutes", help="Train no longer than this, now.")]
+
+
+def limits(steps: int | None, tokens: str | None, minutes: float | None) -> Limits:
+    """The limits of this command."""
+    return Limits(steps, size(tokens, "--tokens"), minutes)
+
+
+def size(text: str | None, option: str) -> int | None:
+    """The number that an option such as `--tokens 64K` means."""
+    from danlu.config import parse_size
+
+    if text is None:
+        return None
+    try:
+        return int(parse_size(text))
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool) -> None:
+    """Does the stages of a recipe that are not done, up to `last`; or says which those are."""
+    from danlu.workflow.run import hold, resolve
+    from danlu.workflow.stages import through
+
+    run = resolve(recipe, settings or ())
+    if dry_run:
+        show_outlook(run, last)
+        return
+    with hold(run):
+        through(run, last)
+
+
+def show_outlook(run: Run, last: str = "training") -> None:
+    """Prints what would be done, and why."""
+    from danlu.workflow.stages import outlook
+
+    show(table(list(outlook(run, last))))
+
+
+def show(text: str) -> None:
+    """Prints a command's answer; progress and notes go to standard error, so that this can be piped."""
+    print(text)
+
+
+def show_json(value: Any) -> None:
+    """Prints a command's answer for a script."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    print()
+
+
+def cell(value: Any) -> str:
+    """A value of a table for the eye: three decimals are enough."""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Rows of texts as aligned columns; columns of numbers to the right, also their heads."""
+    columns = []
+    for column in zip(*rows, strict=True):
+        width = max(map(len, column))
+        numbers = all(text[:1].isdigit() for text in column[1:])
+        columns.append([text.rjust(width) if numbers else text.ljust(width) for text in column])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))

@@ -1,0 +1,35 @@
+"""Limits of one command: how far this invocation may train. They never change the schedule of the run.
+
+Guarantee: training stops before the step that would exceed a limit, never after it. No torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from danlu.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`steps` and `tokens` count since the start of the run, `minutes` since the start of this command."""
+
+    steps: int | None = None
+    tokens: int | None = None
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "tokens", "minutes"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise UsageError(f"--{name} {value} is below 0")
+
+    def forbid(self, step: int, tokens: int, seconds: float) -> str | None:
+        """Why the next step may not run, if it would end as step number `step`, `tokens` and `seconds` in."""
+        if self.steps is not None and step > self.steps:
+            return f"--steps {self.steps}"
+        if self.tokens is not None and tokens > self.tokens:
+            return f"--tokens {self.tokens}"
+        if self.minutes is not None and seconds > self.minutes * 60:
+            return f"--minutes {self.minutes:g}"
+        return None

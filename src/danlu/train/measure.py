@@ -1,0 +1,95 @@
+"""A few training steps on this machine before the run: what the plan is built on.
+
+The weights that they move are thrown away. Costs: two steps to warm up and three timed ones. A length given in
+minutes becomes tokens here, once, within the recipe's bounds; the plan is stored, so that a resume on a busier
+machine keeps the schedule.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from pathlib import Path
+
+from danlu.errors import RecipeError
+from danlu.log import human
+from danlu.model.count import count_parameters
+from danlu.model.shape import Shape, resolve_shape
+from danlu.monitor.memory import resident_bytes
+from danlu.optim.rates import resolve_rates
+from danlu.plan.machine import read_machine
+from danlu.plan.mixture import plan_mixture
+from danlu.plan.plan import Choice, Given, Plan, make_plan, tokens_for_minutes, with_speed
+from danlu.recipe import Recipe
+from danlu.tokenizer.codec import Codec
+from danlu.tokens.documents import list_token_domains, open_documents
+from danlu.train.assemble import build, resolve_device
+from danlu.train.step import train_step
+
+_WARM_UP_STEPS = 2
+_TIMED_STEPS = 3
+
+
+def measure_plan(recipe: Recipe, run: Path) -> Plan:
+    """The plan of a run, with its speed measured and its tokens fixed. Writes nothing."""
+    codec = Codec.load(run / "tokenizer" / "tokenizer.json")
+    shape = resolve_shape(recipe.model, codec.vocab_size)
+    available = _domain_tokens(run / "tokens")
+    steps = _WARM_UP_STEPS + _TIMED_STEPS
+    process_bytes = resident_bytes()
+    rehearsal = _plan(recipe, shape, {}, steps * recipe.train.batch_tokens, process_bytes)
+    speed = recipe.train.batch_tokens / _seconds_a_step(recipe, run, rehearsal)
+    tokens = _total_tokens(recipe, speed)
+    return with_speed(_plan(recipe, shape, available, tokens, process_bytes), speed)
+
+
+def _seconds_a_step(recipe: Recipe, run: Path, plan: Plan) -> float:
+    """The median of the timed steps; the fastest would promise too much on a shared machine."""
+    trainer = build(recipe, run, plan)
+    seconds = []
+    for number in range(plan.steps):
+        began = time.perf_counter()
+        train_step(trainer, trainer.batches.batch(number * trainer.batch_sequences, trainer.batch_sequences))
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds[_WARM_UP_STEPS:])
+
+
+def _total_tokens(recipe: Recipe, tokens_per_second: float) -> int:
+    train = recipe.train
+    if train.steps is not None:
+        return train.steps * train.batch_tokens
+    if train.tokens is not None:
+        return train.tokens
+    if train.minutes is None:
+        raise RecipeError("the length of the run is one of train.tokens, train.steps and train.minutes")
+    return tokens_for_minutes(
+        tokens_per_second, train.minutes, recipe.plan.min_tokens, recipe.plan.max_tokens, train.batch_tokens
+    )
+
+
+def _plan(recipe: Recipe, shape: Shape, available: dict[str, int], tokens: int, process_bytes: int) -> Plan:
+    """The plan of a length; `available` has the training tokens of each domain, empty for the rehearsal."""
+    rates = resolve_rates(recipe.optimizer, count_parameters(shape).non_embedding, tokens)
+    choices = [Choice("optimizer.learning_rate", f"{rates.learning_rate:.2g}", rates.reason)]
+    if recipe.train.minutes is not None:
+        reason = f"{recipe.train.minutes:g} minutes at the measured speed, within [plan]'s bounds"
+        choices.append(Choice("train.tokens", human(tokens), reason))
+    precision_bytes = 2 if resolve_device(recipe).type == "cuda" and recipe.precision.kind != "fp32" else 4
+    given = Given(
+        tokens=tokens,
+        optimizer=recipe.optimizer.kind,
+        learning_rate=rates.learning_rate,
+        schedule=recipe.schedule,
+        document_mask=recipe.tokens.document_mask,
+        activation_bytes=precision_bytes,
+        mixture=plan_mixture(recipe.mixture, available, tokens) if available else (),
+        choices=tuple(choices),
+        process_bytes=process_bytes,
+    )
+    return make_plan(shape, recipe.train, read_machine(), given)
+
+
+def _domain_tokens(tokens: Path) -> dict[str, int]:
+    return {
+        name: open_documents(tokens / "train" / name).tokens for name in list_token_domains(tokens, "train")
+    }

@@ -1,0 +1,122 @@
+"""What decides each stage: which sections of the recipe, which stage before it, which of the user's files.
+
+This is the table behind "done already" and "redone because ...": a key that is listed too much redoes work in vain, a
+key that is missing here leaves a stale result. Costs: the texts are listed, never read. No torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from danlu.checkpoint.manifest import MANIFEST
+from danlu.checkpoint.steps import list_steps, step_path
+from danlu.corpus.split import TRAIN
+from danlu.errors import InputError, MissingError
+from danlu.files import sha256_file
+from danlu.log import say
+from danlu.workflow.run import Run
+from danlu.workflow.stage import Stage, facts_of, output_digest, read_manifest
+from danlu.workflow.training import decisive_settings
+
+
+def corpus(run: Run) -> Stage:
+    """[corpus] and every file of its sources, by name, size and modification time."""
+    return Stage("corpus", run.directory / "corpus", _section(run, "corpus"), _texts(run))
+
+
+def tokenizer(run: Run) -> Stage:
+    """[tokenizer] and the corpus, or the file that the recipe names; seed and mixture where only a sample is read."""
+    directory, settings = run.directory / "tokenizer", _section(run, "tokenizer")
+    if run.recipe.tokenizer.path:
+        path = run.base / run.recipe.tokenizer.path
+        if not path.is_file():
+            raise InputError(f"tokenizer.path: there is no file {path}")
+        return Stage("tokenizer", directory, settings, {run.recipe.tokenizer.path: sha256_file(path)})
+    if _train_bytes(run) > run.recipe.tokenizer.sample_bytes:
+        settings |= {"seed": run.recipe.seed, "mixture": {"weights": run.recipe.mixture.weights}}
+    return Stage("tokenizer", directory, settings, _built(run, "corpus"))
+
+
+def tokens(run: Run) -> Stage:
+    """The corpus and the tokenizer; the index of packed samples beside the shards looks after itself."""
+    inputs = _built(run, "corpus", "tokenizer")
+    return Stage("tokens", run.directory / "tokens", {}, inputs, outputs=("*/*/shard-*",))
+
+
+def plan(run: Run) -> Stage:
+    """All that decides the training, and how it is cut on this machine."""
+    settings = {
+        **decisive_settings(run.recipe),
+        "plan": _section(run, "plan"),
+        "train": _section(run, "train"),
+    }
+    for earlier in ("corpus", "tokenizer"):
+        settings.pop(earlier)
+    inputs = _built(run, "tokenizer", "tokens")
+    return Stage("plan", run.directory, settings, inputs, ("plan.json",), "plan.manifest.json")
+
+
+def evaluation(run: Run) -> Stage:
+    """The newest checkpoint and the validation text."""
+    inputs = {"checkpoint": _checkpoint(run), **_built(run, "tokens")}
+    return Stage("evaluation", run.directory, {}, inputs, ("evaluations.jsonl",), "evaluations.manifest.json")
+
+
+def explanation(run: Run) -> Stage:
+    """The newest checkpoint."""
+    inputs = {"checkpoint": _checkpoint(run)}
+    return Stage("explanation", run.directory, {}, inputs, ("explained.json",), "explained.manifest.json")
+
+
+def export(run: Run) -> Stage:
+    """The newest checkpoint and the tokenizer."""
+    inputs = {"checkpoint": _checkpoint(run), **_built(run, "tokenizer")}
+    return Stage("export", run.directory / "export", {}, inputs)
+
+
+def training_inputs(run: Run) -> dict[str, str]:
+    """One digest a stage that the training is made of."""
+    return _built(run, "corpus", "tokenizer", "tokens")
+
+
+def _built(run: Run, *names: str) -> dict[str, str]:
+    """Name -> digest of what earlier stages wrote, whatever they would have to be redone for now."""
+    return {name: output_digest(_earlier(run, name)) for name in names}
+
+
+def _earlier(run: Run, name: str) -> Stage:
+    """An earlier stage for asking what it wrote; what decides it is not looked at."""
+    return Stage(name, run.directory / name, {}, {})
+
+
+def _section(run: Run, name: str) -> dict[str, Any]:
+    value: dict[str, Any] = getattr(run.recipe, name).model_dump(mode="json", exclude_none=True)
+    return value
+
+
+def _train_bytes(run: Run) -> int:
+    kept = facts_of(_earlier(run, "corpus")).get("kept", {}).get(TRAIN, {})
+    return sum(count["bytes"] for count in kept.values())
+
+
+def _texts(run: Run) -> dict[str, Any]:
+    """The user's files; where they are gone but the corpus is there, it stands as it was built."""
+    from danlu.read.documents import fingerprint
+
+    try:
+        rows = [row for source in run.recipe.corpus.source for row in fingerprint(source, run.base)]
+    except InputError as error:
+        manifest = read_manifest(_earlier(run, "corpus"))
+        if manifest is None or manifest["settings"] != _section(run, "corpus"):
+            raise
+        say(f"note: {error}\n  The corpus of {run.directory} stays as it was built from it")
+        return dict(manifest["inputs"])
+    return {str(name): rest for name, *rest in rows}
+
+
+def _checkpoint(run: Run) -> str:
+    directory = run.directory / "checkpoints"
+    steps = list_steps(directory)
+    if not steps:
+        raise MissingError(f"{run.directory} has no checkpoint yet; `danlu train {run.directory}` makes one")
+    return sha256_file(step_path(directory, steps[-1]) / MANIFEST)

@@ -1,0 +1,165 @@
+"""When is a stage done, and if it is not, why? One small file answers: the manifest, written last and atomically.
+
+Decides: a stage is done if its manifest names the same settings, the same inputs and outputs that are still there.
+The input of a stage is the digest of what the stage before it wrote, so a stage that was redone with equal outputs
+does not make the following ones stale. Costs: one `stat` an output file; a file is hashed again only when its
+modification time moved, so damage below the file system is left to the readers' own checksums.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from danlu.config import differences
+from danlu.errors import DamagedError
+from danlu.files import TEMPORARY, digest, read_json, remove_temporaries, sha256_file, write_json
+
+NEVER = "not built yet"
+FORMAT = 1
+"""Version of manifest.json; another one counts as never built."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What decides one stage. Both mappings are JSON: they are compared with those of the last time."""
+
+    name: str
+    directory: Path
+    settings: Mapping[str, Any]
+    """Exactly the parts of the recipe that decide the outputs."""
+    inputs: Mapping[str, Any]
+    """What is read: a digest a stage before it, or name -> [size, modification time] of the user's files."""
+    outputs: tuple[str, ...] = ("**/*",)
+    """Globs of the files that the stage answers for."""
+    manifest_name: str = "manifest.json"
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where the stage says that it is done."""
+        return self.directory / self.manifest_name
+
+
+def why_stale(stage: Stage) -> str | None:
+    """Why the stage has to be done, in words for the user; None if it is done already."""
+    manifest = read_manifest(stage)
+    if manifest is None:
+        return NEVER
+    return (
+        _changes(differences(manifest["settings"], stage.settings))
+        or _changes(_input_changes(manifest["inputs"], stage.inputs))
+        or _output_change(stage.directory, manifest["outputs"])
+    )
+
+
+def read_manifest(stage: Stage) -> dict[str, Any] | None:
+    """The manifest of a stage that was done once; None if there is none that can be read as this format."""
+    if not stage.manifest_path.is_file():
+        return None
+    try:
+        manifest = read_json(stage.manifest_path)
+    except DamagedError:
+        return None
+    return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
+
+
+def write_manifest(stage: Stage, facts: Mapping[str, Any] | None = None) -> str:
+    """Says that the stage is done, and returns the digest of its outputs. `facts` is what the user may want to know."""
+    outputs = {str(path.relative_to(stage.directory)): _describe(path) for path in _output_files(stage)}
+    manifest = {
+        "format": FORMAT,
+        "stage": stage.name,
+        "settings": dict(stage.settings),
+        "inputs": dict(stage.inputs),
+        "outputs": outputs,
+        "facts": dict(facts or {}),
+    }
+    write_json(stage.manifest_path, manifest)
+    return _outputs_digest(outputs)
+
+
+def output_digest(stage: Stage) -> str:
+    """What the next stage compares: one digest of all that this one wrote; "" if it was never built."""
+    manifest = read_manifest(stage)
+    return _outputs_digest(manifest["outputs"]) if manifest else ""
+
+
+def facts_of(stage: Stage) -> dict[str, Any]:
+    """The facts that the stage left in its manifest; empty if it was never built."""
+    manifest = read_manifest(stage)
+    return dict(manifest["facts"]) if manifest else {}
+
+
+@contextmanager
+def rebuilt(stage: Stage, accept: Callable[[str], None]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Builds a stage beside its directory: the old one stays whole until the new one is.
+
+    The block is handed an empty directory and a dictionary for the facts. `accept` sees the digest of the new outputs
+    and may refuse them by raising: then nothing has changed.
+    """
+    remove_temporaries(stage.directory.parent)
+    fresh = replace(stage, directory=stage.directory.with_name(f"{TEMPORARY}{stage.directory.name}"))
+    fresh.directory.mkdir(parents=True)
+    facts: dict[str, Any] = {}
+    try:
+        yield fresh.directory, facts
+        accept(write_manifest(fresh, facts))
+        old = stage.directory.with_name(f"{TEMPORARY}old-{stage.directory.name}")
+        if stage.directory.exists():
+            stage.directory.rename(old)
+        fresh.directory.rename(stage.directory)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(fresh.directory, ignore_errors=True)
+
+
+def _output_files(stage: Stage) -> list[Path]:
+    found = {path for pattern in stage.outputs for path in stage.directory.glob(pattern)}
+    return sorted(
+        path
+        for path in found
+        if path.is_file() and path != stage.manifest_path and not path.name.startswith((TEMPORARY, ".lock"))
+    )
+
+
+def _describe(path: Path) -> list[int | str]:
+    status = path.stat()
+    return [status.st_size, sha256_file(path), status.st_mtime_ns]
+
+
+def _outputs_digest(outputs: Mapping[str, list[int | str]]) -> str:
+    """Of names, sizes and contents; when a file was written does not count."""
+    return digest({name: described[:2] for name, described in outputs.items()})
+
+
+def _output_change(directory: Path, outputs: Mapping[str, list[Any]]) -> str | None:
+    for name, (size, sha256, mtime_ns) in outputs.items():
+        path = directory / name
+        if not path.is_file():
+            return f"output {name} is missing"
+        status = path.stat()
+        if status.st_size != size:
+            return f"output {name} is damaged: {status.st_size} bytes instead of {size}"
+        if status.st_mtime_ns != mtime_ns and sha256_file(path) != sha256:
+            return f"output {name} is damaged: its content is not what was written"
+    return None
+
+
+def _input_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            what = "is new" if name not in old else "is gone" if name not in new else "changed"
+            lines.append(f"input {name} {what}")
+    return lines
+
+
+def _changes(lines: list[str]) -> str | None:
+    if not lines:
+        return None
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+    return lines[0] + more

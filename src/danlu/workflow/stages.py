@@ -1,0 +1,237 @@
+"""The stages of a run, in order: each says that it is done already, or why it is done now, and does it.
+
+Read `run_all` first. Guarantees: what is done is not done twice; what follows from a change is redone and nothing
+else; a stage that would take the ground from under existing checkpoints is refused before the old one is touched.
+Costs: a run that is done answers in the time it takes to list its files; torch is imported only to plan and train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from danlu.checkpoint.steps import list_steps
+from danlu.log import human, say
+from danlu.recipe import Recipe
+from danlu.train.limits import Limits
+from danlu.workflow import depends
+from danlu.workflow.explained import explain_worst_step
+from danlu.workflow.results import describe_evaluation, evaluate_run, export_run
+from danlu.workflow.run import Run, hold
+from danlu.workflow.stage import NEVER, Stage, facts_of, rebuilt, why_stale, write_manifest
+from danlu.workflow.texts import describe_funnel, describe_tokens, make_tokenizer, show_first_documents
+from danlu.workflow.training import (
+    has_checkpoints,
+    is_saved,
+    record_training,
+    recorded_tokens,
+    refuse_another_training,
+    refuse_other_data,
+)
+
+if TYPE_CHECKING:
+    from danlu.plan.plan import Plan
+
+
+def run_all(run: Run, limits: Limits | None = None, fresh: bool = False) -> None:
+    """Every stage that is not done, from the text to the report."""
+    with hold(run, fresh):
+        prepare(run)
+        train_stage(run, limits)
+        conclude(run)
+    say(f'Next: danlu generate {run.directory} "Once upon a time"; danlu inspect {run.directory} --step 1')
+
+
+def prepare(run: Run) -> Plan:
+    """Everything before the training."""
+    through(run, "plan")
+    return stored_plan(run)
+
+
+def through(run: Run, last: str) -> None:
+    """The stages before the training up to the one named `last`."""
+    for name, _, do in PREPARATION:
+        do(run)
+        if name == last:
+            break
+
+
+def conclude(run: Run) -> None:
+    """Everything after the training, for the newest checkpoint."""
+    evaluate_stage(run)
+    explain_stage(run)
+    export_stage(run)
+    report_stage(run)
+
+
+def build_corpus_stage(run: Run) -> None:
+    """The sources become clean documents, split in training and validation."""
+    stage = depends.corpus(run)
+    if why := _begin(stage):
+        from danlu.corpus.build import build_corpus
+
+        show_first_documents(run)
+        with rebuilt(stage, _accept(run, stage, why)) as (directory, facts):
+            funnel = build_corpus(run.recipe.corpus, run.base, directory)
+            facts.update(funnel.to_json())
+        say(describe_funnel(funnel))
+
+
+def train_tokenizer_stage(run: Run) -> None:
+    """The corpus becomes a vocabulary; or the recipe's own tokenizer is taken over, once it is found sound."""
+    stage = depends.tokenizer(run)
+    if why := _begin(stage):
+        with rebuilt(stage, _accept(run, stage, why)) as (directory, facts):
+            facts.update(make_tokenizer(run, directory))
+
+
+def build_tokens_stage(run: Run) -> None:
+    """Documents become shards of token ids; a build that was cut off goes on at the shard where it stopped."""
+    stage = depends.tokens(run)
+    if why := _begin(stage):
+        from danlu.tokenizer.codec import Codec
+        from danlu.tokens.build import build_tokens
+
+        codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
+        report = build_tokens(codec, run.directory / "corpus", stage.directory)
+        _accept(run, stage, why)(write_manifest(stage, report.to_json()))
+        say(describe_tokens(report))
+
+
+def plan_stage(run: Run) -> None:
+    """What the training will be and take, measured on this machine and stored."""
+    stage = depends.plan(run)
+    if _begin(stage):
+        from danlu.plan.plan import write_plan
+        from danlu.train.measure import measure_plan
+
+        write_plan(run.directory / "plan.json", measure_plan(_of_recorded_length(run), run.directory))
+        write_manifest(stage)
+
+
+def train_stage(run: Run, limits: Limits | None = None) -> None:
+    """The training, from where it stands to the plan's end or a limit of this command."""
+    from danlu.plan.plan import render
+
+    plan = stored_plan(run)
+    if is_saved(run.directory, plan.steps):
+        say("training: done already")
+        return
+    from danlu.train.loop import train
+
+    if has_checkpoints(run.directory):
+        say(f"training: going on, {human(plan.tokens)} tokens in {plan.steps:,} steps as planned")
+    else:
+        say(f"training, as planned:\n{render(plan)}")
+    record_training(run.recipe, run.directory, depends.training_inputs(run), plan.tokens)
+    outcome = train(run.recipe, run.directory, plan, limits or Limits())
+    done = f"{human(outcome.tokens)} of {human(outcome.total_tokens)} tokens, step {outcome.step}"
+    if outcome.status == "limit":
+        say(
+            f"  stopped at this command's limit: {done}. The same command without the limit goes on from there"
+        )
+    else:
+        say(f"  done: {done}")
+
+
+def evaluate_stage(run: Run) -> list[dict[str, Any]]:
+    """Loss, perplexity and bits per byte of the validation text, beside simple baselines of the same bytes."""
+    stage = depends.evaluation(run)
+    if _begin(stage):
+        rows = evaluate_run(run)
+        write_manifest(stage, {"rows": rows})
+        for row in rows:
+            say(f"  {describe_evaluation(row)}")
+    measured: list[dict[str, Any]] = facts_of(stage)["rows"]
+    return measured
+
+
+def explain_stage(run: Run) -> None:
+    """The worst step of the training and the documents that it saw."""
+    stage = depends.explanation(run)
+    if _begin(stage):
+        write_manifest(stage, explain_worst_step(run))
+
+
+def export_stage(run: Run) -> None:
+    """The newest checkpoint as a directory that `transformers` opens, verified."""
+    stage = depends.export(run)
+    if _begin(stage):
+        facts = export_run(run, stage.directory)
+        write_manifest(stage, facts)
+        say(
+            f"  {stage.directory}: its logits differ from the network's by {facts['max_logit_difference']:.1e} at most"
+        )
+
+
+def report_stage(run: Run) -> Path:
+    """One page of the whole run; it is quick, and made anew each time."""
+    from danlu.report.write import write_report
+
+    path = write_report(run.directory)
+    say(f"report: {path}")
+    return path
+
+
+PREPARATION: tuple[tuple[str, Callable[[Run], Stage], Callable[[Run], None]], ...] = (
+    ("corpus", depends.corpus, build_corpus_stage),
+    ("tokenizer", depends.tokenizer, train_tokenizer_stage),
+    ("tokens", depends.tokens, build_tokens_stage),
+    ("plan", depends.plan, plan_stage),
+)
+"""Before the training, in order: the name, what decides the stage, what does it."""
+
+
+def outlook(run: Run, last: str = "training") -> Iterator[tuple[str, str]]:
+    """What would be done up to `last`, as (stage, what and why), for --dry-run. Only names and manifests are read."""
+    changing = None
+    for name, decides, _ in PREPARATION:
+        why = why_stale(decides(run))
+        if why == NEVER:
+            yield name, f"would be done: {NEVER}"
+        elif changing:
+            yield name, f"would be redone if the {changing} comes out different"
+        else:
+            yield name, f"would be redone: {why}" if why else "done already"
+        changing = changing or (name if why else None)
+        if name == last:
+            return
+    yield "training", _training_outlook(run)
+
+
+def stored_plan(run: Run) -> Plan:
+    """The plan that the run follows."""
+    from danlu.plan.plan import read_plan
+
+    return read_plan(run.directory / "plan.json")
+
+
+def _training_outlook(run: Run) -> str:
+    refuse_another_training(run.recipe, run.directory)
+    steps = list_steps(run.directory / "checkpoints")
+    if not steps:
+        return f"would be done: {NEVER}"
+    planned = stored_plan(run).steps
+    return "done already" if steps[-1] >= planned else f"would go on from step {steps[-1]} of {planned}"
+
+
+def _begin(stage: Stage) -> str | None:
+    """Prints the headline of a stage, and returns why it must be done."""
+    why = why_stale(stage)
+    what = "done already" if why is None else "building" if why == NEVER else f"redone because {why}"
+    say(f"{stage.name}: {what}")
+    return why
+
+
+def _accept(run: Run, stage: Stage, why: str) -> Callable[[str], None]:
+    return lambda outputs: refuse_other_data(run.directory, stage.name, outputs, why)
+
+
+def _of_recorded_length(run: Run) -> Recipe:
+    """The recipe; where a training has begun, with the length that its first plan fixed, so that none moves it."""
+    total_tokens = recorded_tokens(run.directory)
+    if total_tokens is None or run.recipe.train.minutes is None:
+        return run.recipe
+    train = run.recipe.train.model_copy(update={"minutes": None, "tokens": total_tokens})
+    return run.recipe.model_copy(update={"train": train})

@@ -1,0 +1,76 @@
+"""What the first stages do with the text beside building it: show it as it was split, and learn a vocabulary of it.
+
+Costs: the preview opens one file a source; the tokenizer is trained on a sample of a bounded size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from danlu.corpus.funnel import Funnel
+from danlu.corpus.split import VALIDATION
+from danlu.log import human, human_bytes, say
+from danlu.workflow.run import Run
+
+if TYPE_CHECKING:
+    from danlu.tokens.build import TokensReport
+
+_SHOWN_CHARACTERS = 72
+
+
+def show_first_documents(run: Run) -> None:
+    """The first three documents of every source, so that a wrong `document` or `encoding` is seen at once."""
+    from danlu.read.documents import preview
+
+    for source in run.recipe.corpus.source:
+        say(f"  first documents of {source.domain} ({', '.join(source.paths)}):")
+        for document in preview(source, run.base):
+            text = " ".join(document.text.split())
+            shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+            say(f"    {document.source}, {human_bytes(len(document.text.encode(errors='replace')))}: {shown}")
+
+
+def describe_funnel(funnel: Funnel) -> str:
+    """What came through the corpus and what did not, for the terminal."""
+    read, kept, held_out = funnel.total_read(), funnel.total_kept(), funnel.total_kept(VALIDATION)
+    lines = [
+        f"  kept {kept.documents:,} of {read.documents:,} documents, {human_bytes(kept.bytes)}; of them "
+        f"{held_out.documents:,} ({human_bytes(held_out.bytes)}) are held out for validation"
+    ]
+    dropped = [f"{count.documents:,} {reason}" for reason, count in funnel.total_dropped().items()]
+    if dropped:
+        lines.append(f"  dropped: {', '.join(dropped)}")
+    damaged = [f"{count:,} {reason}" for reason, count in funnel.damaged.items()]
+    if damaged:
+        lines.append(f"  damaged: {', '.join(damaged)}; damaged.jsonl.zst in the corpus says where")
+    return "\n".join(lines)
+
+
+def make_tokenizer(run: Run, directory: Path) -> dict[str, Any]:
+    """Trains a tokenizer, or takes over the one that the recipe names; returns the facts for the manifest."""
+    from danlu.tokenizer.sample import sample_texts
+    from danlu.tokenizer.train import adopt_tokenizer, train_tokenizer
+
+    settings = run.recipe.tokenizer
+    if settings.path:
+        made = adopt_tokenizer(settings, run.base / settings.path, directory)
+        say(f"  {made.vocab_size:,} tokens, from {settings.path}")
+    else:
+        corpus, weights, seed = run.directory / "corpus", run.recipe.mixture.weights, run.recipe.seed
+        made = train_tokenizer(
+            settings, lambda: sample_texts(corpus, weights, settings.sample_bytes, seed), directory
+        )
+        say(f"  {made.vocab_size:,} tokens, trained on {human_bytes(made.sample_bytes)}")
+    if made.reason:
+        say(f"  {made.reason}")
+    facts = asdict(made)
+    facts.pop("path")
+    return facts
+
+
+def describe_tokens(report: TokensReport) -> str:
+    """The shards' contents, for the terminal."""
+    train, validation = report.tokens("train"), report.tokens("validation")
+    return f"  {human(train)} training tokens, {human(validation)} held out for validation"

@@ -1,0 +1,132 @@
+"""A folder of Markdown becomes a model by one command; then every command that a run answers to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from danlu.cli.main import execute
+
+SUBJECTS = ("The river", "A stone", "Every reader", "Some old house", "This small tree", "The green hill")
+VERBS = ("carries", "remembers", "leaves behind", "looks for", "is made of", "never finds")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("home")
+    for name, count in (("essays", 24), ("notes", 3)):
+        (folder / "texts" / name).mkdir(parents=True)
+        for number in range(count):
+            paragraphs = [
+                f"# {name} {number}.{part}\n"
+                + " ".join(
+                    f"{SUBJECTS[(number + i * part) % 6]} {VERBS[(number * i + part) % 6]} {i + part * number} of them."
+                    for i in range(8)
+                )
+                for part in range(6)
+            ]
+            (folder / "texts" / name / f"{number}.md").write_text("\n\n".join(paragraphs))
+    before = Path.cwd()
+    os.chdir(folder)
+    assert (
+        execute(["run", "texts", "--set", "train.minutes=0.01", "--set", "model.size=200K", "--steps", "2"])
+        == 0
+    )
+    yield folder
+    os.chdir(before)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert execute(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_a_folder_of_markdown_becomes_a_model_and_its_report(folder: Path) -> None:
+    run = folder / "runs" / "texts"
+    for name in ("folder.toml", "recipe.toml", "report.html", "export/config.json"):
+        assert (run / name).is_file(), name
+
+
+def test_evaluate_prints_a_table_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "evaluate", "texts").splitlines()[0].split()[:3] == ["domain", "loss", "perplexity"]
+    rows = json.loads(answer(capsys, "evaluate", "texts", "--json"))
+    assert {row["domain"] for row in rows} == {"essays", "notes"}
+
+
+def test_generate_continues_the_prompt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = answer(capsys, "generate", "texts", "The river", "--tokens", "5", "--temperature", "0")
+    assert text.startswith("The river")
+
+
+def test_inspect_names_the_documents_of_a_step(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "essays/" in answer(capsys, "inspect", "texts", "--step", "1")
+    documents = json.loads(answer(capsys, "inspect", "runs/texts", "--step", "1", "--json"))
+    assert {"domain", "source", "start", "end", "tokens", "loss"} <= set(documents[0])
+    assert execute(["inspect", "texts", "--step", "999"]) == 1
+
+
+def test_the_plan_and_the_mixture_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "parameters" in answer(capsys, "plan", "show", "texts")
+    assert json.loads(answer(capsys, "plan", "show", "texts", "--json"))["steps"] >= 1
+    rows = json.loads(answer(capsys, "tokens", "explain", "texts", "--json"))
+    assert {row["domain"] for row in rows} == {"essays", "notes"}
+    assert answer(capsys, "tokens", "explain", "texts").startswith("domain")
+
+
+def test_the_export_goes_where_it_is_wanted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "export", "texts").strip() == "runs/texts/export"
+    assert answer(capsys, "export", "texts", "hf").strip() == "hf"
+    assert (folder / "hf" / "model.safetensors").is_file()
+
+
+def test_the_report_is_made_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "report", "texts").strip() == "runs/texts/report.html"
+
+
+def test_stages_that_are_done_are_not_redone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["corpus", "build"], ["tokenizer", "train"], ["tokens", "build"], ["train"]):
+        assert execute([*command, "texts"]) == 0
+        assert "building" not in capsys.readouterr().err
+    lines = answer(capsys, "run", "runs/texts", "--dry-run").splitlines()
+    assert all(line.endswith("done already") for line in lines)
+
+
+def test_checkpoints_are_listed_and_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = json.loads(answer(capsys, "checkpoint", "list", "texts", "--json"))
+    assert saved[0]["step"] == 0
+    assert answer(capsys, "checkpoint", "list", "texts").startswith("step")
+    assert "good" in answer(capsys, "checkpoint", "verify", "texts")
+    path = Path(saved[0]["path"]) / "optimizer.safetensors"
+    good = path.read_bytes()
+    path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    capsys.readouterr()
+    assert execute(["checkpoint", "verify", "texts", "--json"]) == 1
+    damage = {verdict["step"]: verdict["damage"] for verdict in json.loads(capsys.readouterr().out)}
+    path.write_bytes(good)
+    assert "optimizer.safetensors" in damage[0]
+
+
+def test_other_settings_for_a_trained_run_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert execute(["run", "runs/texts", "--set", "seed=5"]) == 1
+    assert "seed: 1 -> 5" in capsys.readouterr().err
+
+
+def test_a_missing_run_lists_this_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["evaluate", "text"]) == 1
+    assert "runs/ has: texts" in capsys.readouterr().err
+
+
+def test_a_directory_in_use_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from danlu.files import lock
+
+    with lock(folder / "runs" / "texts"):
+        assert execute(["train", "texts"]) == 1
+    assert "in use by process" in capsys.readouterr().err

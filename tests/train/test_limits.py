@@ -1,0 +1,32 @@
+"""Limits stop before the step that would exceed them."""
+
+import pytest
+
+from danlu.errors import UsageError
+from danlu.train.limits import Limits
+
+
+def test_none_forbids_nothing() -> None:
+    assert Limits().forbid(10**9, 10**15, 10.0**9) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "allowed", "forbidden"),
+    [
+        (Limits(steps=3), (3, 0, 0.0), (4, 0, 0.0)),
+        (Limits(tokens=100), (1, 100, 0.0), (1, 101, 0.0)),
+        (Limits(minutes=0.5), (1, 0, 30.0), (1, 0, 30.1)),
+        (Limits(steps=0), (0, 0, 0.0), (1, 0, 0.0)),
+    ],
+)
+def test_exact(limits: Limits, allowed: tuple[int, int, float], forbidden: tuple[int, int, float]) -> None:
+    assert limits.forbid(*allowed) is None
+    reason = limits.forbid(*forbidden)
+    assert reason is not None
+    assert reason.startswith("--")
+
+
+@pytest.mark.parametrize("name", ["steps", "tokens", "minutes"])
+def test_negative_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"--{name} -1"):
+        Limits(**{name: -1})

@@ -1,0 +1,35 @@
+"""The plan: the length in tokens is fixed by what the recipe names, and minutes are held within bounds."""
+
+from pathlib import Path
+
+import pytest
+
+from danlu.recipe import parse
+from danlu.train.measure import measure_plan
+from small_run import recipe_and_plan, tables
+
+
+def test_steps_and_tokens_give_whole_steps(prepared: Path) -> None:
+    recipe, plan = recipe_and_plan(prepared)
+    assert (plan.steps, plan.tokens) == (40, 40 * 512)
+    assert plan.tokens_per_second is not None
+    assert plan.tokens_per_second > 0
+    assert plan.expected_seconds == pytest.approx(plan.tokens / plan.tokens_per_second)
+    train = recipe.train.model_copy(update={"steps": None, "tokens": 5 * 512 + 100})
+    assert measure_plan(recipe.model_copy(update={"train": train}), prepared).steps == 5
+
+
+def test_minutes_stay_within_the_bounds(prepared: Path) -> None:
+    changed = tables()
+    del changed["train"]["steps"]
+    changed["train"]["minutes"] = 1000.0
+    changed["plan"] = {"min_tokens": 1024, "max_tokens": 4096}
+    assert measure_plan(parse(changed), prepared).tokens == 4096
+    changed["train"]["minutes"] = 1e-9
+    assert measure_plan(parse(changed), prepared).tokens == 1024
+
+
+def test_measuring_writes_nothing(small: Path) -> None:
+    before = sorted(path for path in small.rglob("*") if "index" not in path.name)
+    measure_plan(recipe_and_plan(small)[0], small)
+    assert sorted(path for path in small.rglob("*") if "index" not in path.name) == before

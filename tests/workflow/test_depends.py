@@ -1,0 +1,79 @@
+"""The table of what decides what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from danlu.errors import MissingError
+from danlu.recipe import parse
+from danlu.workflow import depends
+from danlu.workflow.run import Run, open_run
+from danlu.workflow.stage import Stage
+
+
+def a_run(folder: Path, **tables: Any) -> Run:
+    (folder / "a.txt").write_text("text")
+    source = {"domain": "prose", "paths": ["*.txt"]}
+    train = {"steps": 2, "sequence_length": 32, "batch_tokens": 64, **tables.pop("train", {})}
+    return open_run(
+        parse({"name": "x", "corpus": {"source": [source]}, "train": train, **tables}), folder, folder
+    )
+
+
+def decides(stage: Stage) -> tuple[Any, Any]:
+    return stage.settings, stage.inputs
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "seed": {"seed": 2},
+    "vocab_size": {"tokenizer": {"vocab_size": 300}},
+    "packing": {"tokens": {"packing": "chunk"}},
+    "weights": {"mixture": {"weights": {"prose": 1.0}}},
+    "width": {"model": {"size": "1M"}},
+    "rate": {"optimizer": {"learning_rate": 0.1}},
+    "micro_batch": {"train": {"micro_batch": 1}},
+    "saves": {"checkpoint": {"every_steps": 3}},
+    "prompts": {"monitor": {"samples": ["x"]}},
+}
+EXPECTED = {
+    "seed": {"plan"},
+    "vocab_size": {"tokenizer"},
+    "packing": {"plan"},
+    "weights": {"plan"},
+    "width": {"plan"},
+    "rate": {"plan"},
+    "micro_batch": {"plan"},
+    "saves": set(),
+    "prompts": set(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_setting_decides_exactly_its_stages(tmp_path: Path, change: str) -> None:
+    before, after = a_run(tmp_path), a_run(tmp_path, **CHANGES[change])
+    stages = (depends.corpus, depends.tokenizer, depends.tokens, depends.plan)
+    changed = {of.__name__ for of in stages if decides(of(before)) != decides(of(after))}
+    assert changed == EXPECTED[change]
+
+
+def test_the_corpus_depends_on_its_section_and_its_files(tmp_path: Path) -> None:
+    stage = depends.corpus(a_run(tmp_path))
+    assert set(stage.settings) == {"validation_share", "max_document_bytes", "source", "step"}
+    assert list(stage.inputs) == ["a.txt"]
+
+
+def test_what_needs_a_checkpoint_says_how_to_get_one(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    for of in (depends.evaluation, depends.export):
+        with pytest.raises(MissingError, match="no checkpoint yet"):
+            of(run)
+
+
+def test_python_s_own_text_is_named_by_its_version(tmp_path: Path) -> None:
+    source = {"domain": "code", "paths": ["python:stdlib"]}
+    recipe = parse({"name": "x", "corpus": {"source": [source]}, "train": {"steps": 1}})
+    inputs = depends.corpus(open_run(recipe, tmp_path)).inputs
+    assert list(inputs) == ["python:stdlib"]

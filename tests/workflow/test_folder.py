@@ -1,0 +1,131 @@
+"""A folder of text as it is: its domains, its recipe, and what cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from danlu.errors import InputError, MismatchError
+from danlu.recipe import load
+from danlu.workflow.folder import find_domains, recipe_of_folder, resolve_folder
+
+TEXT = "A paragraph of words that mean little.\n\nAnother one, which means no more than the first.\n"
+
+
+def write(folder: Path, *names: str, text: str = TEXT) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def parsed(folder: Path, tmp_path: Path):
+    (tmp_path / "made.toml").write_text(recipe_of_folder(folder, "made"))
+    return load(tmp_path / "made.toml")
+
+
+def test_subfolders_are_domains_and_files_at_the_top_are_one_too(tmp_path: Path) -> None:
+    folder = write(tmp_path / "notes", "top.md", "code/a.txt", "prose/deep/b.md", "prose/c.txt")
+    domains = {domain.name: domain for domain in find_domains(folder)}
+    assert set(domains) == {"notes", "code", "prose"}
+    assert domains["prose"].files == ("prose/c.txt", "prose/deep/b.md")
+    assert domains["prose"].suffixes == (".md", ".txt")
+
+
+def test_the_top_gets_another_name_where_a_subfolder_has_its(tmp_path: Path) -> None:
+    folder = write(tmp_path / "notes", "top.md", "notes/a.txt")
+    assert {domain.name for domain in find_domains(folder)} == {"main", "notes"}
+
+
+def test_the_recipe_is_valid_and_gives_a_reason_for_each_size(tmp_path: Path) -> None:
+    folder = write(tmp_path / "my notes [1]", "a.md", "web/b.jsonl.zst", "web/c.jsonl")
+    recipe = parsed(folder, tmp_path)
+    assert {source.domain for source in recipe.corpus.source} == {"my-notes-1", "web"}
+    for line in recipe_of_folder(folder, "made").splitlines():
+        if "=" in line and not line.startswith(("#", "name", "paths")):
+            assert "  # " in line, line
+
+
+def test_the_globs_find_exactly_the_files(tmp_path: Path) -> None:
+    from danlu.read.find import find_files
+
+    folder = write(
+        tmp_path / "my notes [1]", "a.md", "b.txt", "b.rst", "sub/c.md", "sub/x/d.md", ".hidden.md"
+    )
+    found = {
+        source.domain: [file.name for file in find_files(source, folder)]
+        for source in parsed(folder, tmp_path).corpus.source
+    }
+    assert found == {"my-notes-1": ["a.md", "b.txt"], "sub": ["sub/c.md", "sub/x/d.md"]}
+
+
+def test_few_files_are_split_by_paragraph_and_many_by_file(tmp_path: Path) -> None:
+    few = find_domains(write(tmp_path / "few", "a.txt"))[0]
+    many = find_domains(write(tmp_path / "many", *(f"{i}.md" for i in range(25))))[0]
+    lines = find_domains(write(tmp_path / "lines", "a.jsonl"))[0]
+    assert (few.document, many.document, lines.document) == ("blank_line", "file", "file")
+
+
+def test_the_validation_share_reaches_a_file_of_every_domain(tmp_path: Path) -> None:
+    from danlu.corpus.split import VALIDATION, split_of
+
+    folder = write(tmp_path / "many", *(f"a/{i}.md" for i in range(25)), *(f"b/{i}.md" for i in range(30)))
+    share = parsed(folder, tmp_path).corpus.validation_share
+    for domain in find_domains(folder):
+        sides = [split_of(name, share) for name in domain.files]
+        assert 1 <= sides.count(VALIDATION) < len(sides) / 2
+
+
+def test_an_empty_folder_and_one_without_text_are_refused_with_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no file at all"):
+        find_domains(tmp_path / "empty")
+    folder = write(tmp_path / "other", "a.pdf", "b.pdf", "c.docx", "Makefile")
+    with pytest.raises(InputError, match=r"it has: 2 \.pdf, 1 \.docx, 1 without extension"):
+        find_domains(folder)
+    with pytest.raises(InputError, match="all empty"):
+        find_domains(write(tmp_path / "blank", "a.txt", text=""))
+
+
+def test_what_is_not_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    find_domains(write(tmp_path / "mixed", "a.md", "b.pdf"))
+    assert "not read" in capsys.readouterr().err
+
+
+def test_the_recipe_is_written_once_and_reused_as_edited(tmp_path: Path) -> None:
+    folder, runs = write(tmp_path / "notes", "a.md"), tmp_path / "runs"
+    run = resolve_folder(str(folder), runs=runs)
+    assert (run.directory, run.base) == (runs / "notes", folder)
+    path = runs / "notes" / "folder.toml"
+    path.write_text(path.read_text().replace("minutes = 10", "minutes = 3"))
+    assert resolve_folder(str(folder), runs=runs).recipe.train.minutes == 3
+    assert resolve_folder(str(folder), ["name=second"], runs=runs).directory == runs / "second"
+
+
+def test_a_dry_look_writes_nothing(tmp_path: Path) -> None:
+    folder = write(tmp_path / "notes", "a.md")
+    resolve_folder(str(folder), ["train.minutes=2"], runs=tmp_path / "runs", write=False)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_another_folder_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    resolve_folder(str(write(tmp_path / "x" / "notes", "a.md")), runs=runs)
+    with pytest.raises(MismatchError, match="another folder"):
+        resolve_folder(str(write(tmp_path / "y" / "notes", "a.md")), runs=runs)
+
+
+def test_a_new_subfolder_is_not_ignored_in_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, runs = write(tmp_path / "notes", "a.md"), tmp_path / "runs"
+    resolve_folder(str(folder), runs=runs)
+    write(folder, "new/b.md")
+    resolve_folder(str(folder), runs=runs)
+    assert "does not read new" in capsys.readouterr().err
+
+
+def test_two_subfolders_with_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="rename one"):
+        find_domains(write(tmp_path / "notes", "a b/x.md", "a-b/x.md"))

@@ -1,0 +1,35 @@
+"""What the first stages say about the text."""
+
+from __future__ import annotations
+
+from danlu.corpus.funnel import Count, Funnel
+from danlu.tokens.build import DomainTokens, TokensReport
+from danlu.workflow.texts import describe_funnel, describe_tokens
+
+
+def test_the_funnel_is_told_with_every_reason() -> None:
+    funnel = Funnel(
+        steps=("length",),
+        read={"prose": Count(1200, 5_000_000)},
+        dropped={"prose": {"length.too_short": Count(200, 1000)}},
+        damaged={"truncated": 3},
+        kept={"train": {"prose": Count(990, 4_000_000)}, "validation": {"prose": Count(10, 50_000)}},
+    )
+    text = describe_funnel(funnel)
+    for part in ("1,000 of 1,200", "4.05 MB", "10 (50 kB)", "200 length.too_short", "3 truncated"):
+        assert part in text
+
+
+def test_a_clean_funnel_is_one_line() -> None:
+    kept = {"train": {"a": Count(1, 5)}, "validation": {}}
+    assert describe_funnel(Funnel((), {"a": Count(1, 5)}, {}, {}, kept)).count("\n") == 0
+
+
+def test_tokens_are_told_by_split() -> None:
+    rows = [DomainTokens(**_row(split, tokens)) for split, tokens in (("train", 5000), ("validation", 70))]
+    assert describe_tokens(TokensReport(tuple(rows))) == "  5K training tokens, 70 held out for validation"
+
+
+def _row(split: str, tokens: int) -> dict:
+    values = dict.fromkeys(DomainTokens.__dataclass_fields__, 0)
+    return {**values, "split": split, "domain": "a", "tokens": tokens}

@@ -1,0 +1,104 @@
+"""The guard of a training: its record, what may change, what may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from danlu.errors import MismatchError
+from danlu.recipe import Recipe, parse
+from danlu.workflow.training import (
+    decisive_settings,
+    record_training,
+    recorded_tokens,
+    refuse_another_training,
+    refuse_other_data,
+    remove_training,
+)
+
+
+def recipe(**tables: Any) -> Recipe:
+    train = {"tokens": 4096, "sequence_length": 32, "batch_tokens": 128, **tables.pop("train", {})}
+    train = {key: value for key, value in train.items() if value is not None}
+    source = {"domain": "prose", "paths": ["*.txt"]}
+    return parse({"name": "small", "corpus": {"source": [source]}, "train": train, **tables})
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    record_training(recipe(), tmp_path, {"corpus": "abc"}, 4096)
+    (tmp_path / "checkpoints" / "step-00000000").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("tables", "named"),
+    [
+        ({"seed": 2}, "seed: 1 -> 2"),
+        ({"model": {"size": 1000}}, "model.size"),
+        ({"train": {"tokens": 8192}}, "train.tokens: 4096 -> 8192"),
+        ({"train": {"tokens": None, "minutes": 3}}, "train.minutes: None -> 3"),
+        ({"optimizer": {"kind": "muon"}}, "optimizer.kind"),
+        ({"mixture": {"weights": {"prose": 1.0}}}, "mixture.weights"),
+        ({"tokens": {"packing": "chunk"}}, "tokens.packing"),
+    ],
+)
+def test_what_decides_the_weights_is_refused_by_name(trained: Path, tables: dict, named: str) -> None:
+    with pytest.raises(MismatchError) as error:
+        refuse_another_training(recipe(**tables), trained)
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        {},
+        {"train": {"micro_batch": 2}},
+        {"checkpoint": {"keep_last": 9}},
+        {"evaluate": {"every_steps": 1}},
+        {"name": "other"},
+    ],
+)
+def test_what_does_not_decide_the_weights_may_change(trained: Path, tables: dict) -> None:
+    refuse_another_training(recipe(**tables), trained)
+
+
+def test_nothing_is_refused_before_the_first_save(tmp_path: Path) -> None:
+    record_training(recipe(), tmp_path, {}, 4096)
+    refuse_another_training(recipe(seed=2), tmp_path)
+    refuse_other_data(tmp_path, "corpus", "other", "because")
+    assert recorded_tokens(tmp_path) is None
+
+
+def test_a_stage_that_came_out_different_is_refused_with_the_reason(trained: Path) -> None:
+    refuse_other_data(trained, "corpus", "abc", "input a.txt changed")
+    with pytest.raises(MismatchError, match=r"another corpus[\s\S]*input a.txt changed[\s\S]*--fresh"):
+        refuse_other_data(trained, "corpus", "xyz", "input a.txt changed")
+
+
+def test_the_record_of_a_training_is_not_overwritten(trained: Path) -> None:
+    record_training(recipe(seed=2), trained, {}, 1)
+    assert recorded_tokens(trained) == 4096
+    refuse_another_training(recipe(), trained)
+
+
+def test_checkpoints_without_a_record_are_refused(trained: Path) -> None:
+    (trained / "training.json").unlink()
+    with pytest.raises(MismatchError, match="not there to say"):
+        refuse_another_training(recipe(), trained)
+
+
+def test_removing_a_training_names_what_went(trained: Path) -> None:
+    (trained / "tokens").mkdir()
+    assert remove_training(trained) == ["checkpoints", "training.json"]
+    assert [path.name for path in trained.iterdir()] == ["tokens"]
+    assert remove_training(trained) == []
+
+
+def test_the_decisive_settings_are_json_without_free_keys() -> None:
+    settings = decisive_settings(recipe(train={"micro_batch": 2}))
+    assert settings["train"] == {"tokens": 4096, "sequence_length": 32, "batch_tokens": 128}
+    assert {"corpus", "tokenizer", "tokens", "mixture", "model", "optimizer"} <= set(settings)
+    assert not {"monitor", "checkpoint", "evaluate", "name"} & set(settings)
