@@ -3,11 +3,10 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from small_run import recipe_and_plan
-
 from danlu.train.assemble import build
 from danlu.train.state import Counters
 from danlu.train.step import train_step
+from small_run import recipe_and_plan
 
 
 def test_counters_start_at_zero_and_count_what_was_trained_on(prepared: Path) -> None:
