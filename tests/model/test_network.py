@@ -160,6 +160,16 @@ def test_training_repeats_bitwise_also_over_a_resume(kind: str) -> None:
         assert torch.equal(tensor, resumed.state_dict()[name]), name
 
 
+def test_it_trains_after_an_evaluation_in_inference_mode() -> None:
+    network, batch = make_network(), packed_row([5, 11, 7], 24)
+    with torch.inference_mode():
+        before = hidden_of(network, batch)
+    after = hidden_of(network, batch)
+    after.sum().backward()
+    assert torch.equal(after.detach(), before)
+    assert all(p.grad is not None for name, p in network.named_parameters() if name != "head.weight")
+
+
 def test_weights_are_poison_until_they_are_filled() -> None:
     network = Network(small_shape(), sdpa.attend)
     assert all(parameter.isnan().all() for parameter in network.parameters())

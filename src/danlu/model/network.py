@@ -54,7 +54,8 @@ class SelfAttention(nn.Module):
             q, k, v = split_turned(qkv, turns, self.heads, self.kv_heads)
         else:
             q, k, v = qkv.split([self.heads, self.kv_heads, self.kv_heads], dim=2)
-            q, k = turn(self.query_norm(q), turns), turn(self.key_norm(k), turns)
+            # a view of v would keep the whole projection until the backward pass
+            q, k, v = turn(self.query_norm(q), turns), turn(self.key_norm(k), turns), v.clone()
         mixed = self.attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), attention)
         out: Tensor = self.output(mixed.transpose(1, 2).flatten(-2))
         return out

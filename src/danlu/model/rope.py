@@ -62,7 +62,8 @@ class _SplitTurned(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         ctx.save_for_backward(turns)
         q, k, v = torch.split(qkv, [heads, kv_heads, kv_heads], dim=2)
-        return _turned(q, turns), _turned(k, turns), v
+        # a view of v would keep the whole projection until the backward pass
+        return _turned(q, turns), _turned(k, turns), v.clone()
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
