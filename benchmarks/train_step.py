@@ -1,8 +1,11 @@
 """danlu's whole training step against transformers' LlamaForCausalLM, side by side in one process.
 
-Both start from the same weights, see the same batches (packed in memory, every row one document) and take turns, so
-that a busy moment hits both; the table shows medians and their ratio. A step is: batch, loss, backward, clipping to
-norm 1, fused AdamW, reading loss and norm. fp32, 2 threads. The first losses must agree to 1e-4.
+Ours is the product's own step, whole: the loader (train/loop.py's prefetch over memory-mapped shards), train_step, and
+the observer that writes metrics. Theirs gets the same batches for nothing: loss, backward, clipping to norm 1, fused
+AdamW, reading loss and norm. Both start from the same weights and take turns, so that a busy moment hits both; the
+table shows medians and their ratio. The first losses must agree to 1e-4. "outside" is the share of our step that is
+spent neither in the forward and backward pass nor in clipping and the optimizer. The last lines show how long it takes
+to open the data and make the batch of a late step and of the first one.
 
 Run:  python benchmarks/train_step.py [--seconds 20] [--only small|middle|large] [--json FILE]
 """
@@ -13,12 +16,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -26,26 +29,25 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from danlu.attention import sdpa
-from danlu.attention.contract import make_attention
-from danlu.model.init import initialise
-from danlu.model.loss import losses
 from danlu.model.naming import to_huggingface
-from danlu.model.network import Network
-from danlu.model.settings import ModelSettings
 from danlu.model.shape import Shape, resolve_shape
-from danlu.optim.build import make_optimizer
-from danlu.optim.clip import clip_gradients
-from danlu.optim.rates import Rates
-from danlu.optim.settings import OptimizerSettings
-from danlu.records import Batch
+from danlu.plan.machine import read_machine
+from danlu.plan.plan import Given, make_plan
+from danlu.recipe import Recipe, parse
+from danlu.records import Batch, Document
+from danlu.tokens.batches import prefetch
+from danlu.tokens.shard import ShardHeader, write_shard
+from danlu.train import assemble
+from danlu.train import step as step_module
+from danlu.train.observe import Observer
+from danlu.train.state import Trainer
+from danlu.train.step import train_step
+from machine import busy_loop_gain, machine
 
 THREADS = 2
 LEARNING_RATE = 3e-4
 LOSS_TOLERANCE = 1e-4
-
-Step = Callable[[Batch], tuple[float, float]]
-"""Trains on one batch; returns (loss, gradient norm)."""
+LATE_STEP = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -69,44 +71,119 @@ CASES = (
 
 @dataclass(frozen=True)
 class Result:
-    """Medians of one case, in milliseconds."""
+    """Medians of one case, in milliseconds; `outside` as a share of our step."""
 
     case: str
     danlu_ms: float
     transformers_ms: float
     ratio: float
+    outside: float
     rounds: int
     first_loss_difference: float
 
 
-def danlu_step(shape: Shape) -> tuple[Network, Step]:
-    """Our side: the network and its whole training step."""
-    network = Network(shape, sdpa.attend)
-    initialise(network, seed=1)
-    optimizer = make_optimizer(
-        dict(network.named_parameters()),
-        network.roles(),
-        network.splits(),
-        OptimizerSettings(weight_decay=0.0),
-        Rates(LEARNING_RATE, LEARNING_RATE, "benchmark"),
+@dataclass(frozen=True)
+class Vocabulary:
+    """What training needs of a tokenizer; the text is random ids."""
+
+    vocab_size: int
+    bos_id: int = 0
+    eos_id: int = 1
+    pad_id: int = 1
+    sha256: str = "0" * 64
+
+
+def recipe_of(case: Case) -> Recipe:
+    """The case as a recipe: one long document cut into full rows, so that both sides see the same."""
+    return parse(
+        {
+            "name": case.name,
+            "corpus": {"source": [{"domain": "random", "paths": ["none"]}]},
+            "tokens": {"packing": "chunk", "document_mask": False, "reset_positions": False},
+            "mixture": {"max_epochs": 1e12},
+            "model": {
+                "width": case.width,
+                "layers": case.layers,
+                "heads": case.width // 64,
+                "tie_embeddings": False,
+                "qk_norm": False,
+            },
+            "train": {
+                "steps": 2 * LATE_STEP,
+                "sequence_length": case.sequence_length,
+                "batch_tokens": case.rows * case.sequence_length,
+                "micro_batch": case.rows,
+                "device": "cpu",
+            },
+            "optimizer": {"learning_rate": LEARNING_RATE, "weight_decay": 0.0},
+            "schedule": {"kind": "constant", "warmup_tokens": 0},
+            "loss": {"z_loss": 0.0},
+            "evaluate": {"every_steps": 0},
+        }
     )
-    device = torch.device("cpu")
-
-    def step(batch: Batch) -> tuple[float, float]:
-        target_tokens = batch.target_tokens
-        optimizer.zero_grad()
-        inputs, labels, positions = map(torch.from_numpy, (batch.inputs, batch.labels, batch.positions))
-        hidden = network(inputs, positions, make_attention(batch.documents, device))
-        sums = losses(hidden, network.head_weight, labels)
-        (sums.objective_sum / target_tokens).backward()
-        norm = clip_gradients(optimizer.parameters, 1.0)
-        optimizer.step(1.0)
-        return float(sums.nll_sum) / target_tokens, norm
-
-    return network, step
 
 
-def transformers_step(shape: Shape, weights: dict[str, torch.Tensor]) -> Step:
+def write_random_tokens(case: Case, vocabulary: Vocabulary, run: Path) -> None:
+    """64 batches of random ids as one document of one domain."""
+    amount = 64 * case.rows * case.sequence_length - 1
+    ids = np.random.default_rng(0).integers(2, case.vocab_size, amount).astype(np.uint32)
+    ids = np.concatenate([[0], ids, [1]]).astype(np.uint32)
+    directory = run / "tokens" / "train" / "random"
+    directory.mkdir(parents=True)
+    header = ShardHeader("random", vocabulary.sha256, vocabulary.vocab_size, 0, 1, "benchmark")
+    document = Document("0", "", "random", "random", "random", 0, amount)
+    write_shard(directory / "shard-00000.safetensors", header, [document], [ids])
+
+
+def build_trainer(case: Case, run: Path) -> Trainer:
+    """Our side, assembled by the product's own functions over random ids."""
+    vocabulary: Any = Vocabulary(case.vocab_size)
+    recipe = recipe_of(case)
+    write_random_tokens(case, vocabulary, run)
+    shape = resolve_shape(recipe.model, case.vocab_size)
+    given = Given(
+        tokens=2 * LATE_STEP * recipe.train.batch_tokens,
+        optimizer="adamw",
+        learning_rate=LEARNING_RATE,
+        schedule=recipe.schedule,
+        document_mask=False,
+        activation_bytes=4,
+        mixture=(),
+        choices=(),
+        process_bytes=0,
+    )
+    plan = make_plan(shape, recipe.train, read_machine(), given)
+    load = assemble.Codec.load
+    assemble.Codec.load = lambda _: vocabulary  # type: ignore[method-assign,assignment]
+    try:
+        return assemble.build(recipe, run, plan)
+    finally:
+        assemble.Codec.load = load  # type: ignore[method-assign]
+
+
+class Inside:
+    """Adds up the time spent in what a step is for, by wrapping the functions that do it."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.seconds = 0.0
+        trainer.forward = self._timed(trainer.forward)  # type: ignore[assignment]
+        trainer.optimizer.step = self._timed(trainer.optimizer.step)  # type: ignore[method-assign]
+        for name in ("losses", "gradient_norm", "scale_gradients"):
+            setattr(step_module, name, self._timed(getattr(step_module, name)))
+        torch.autograd.backward = self._timed(torch.autograd.backward)
+
+    def _timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.seconds += time.perf_counter() - began
+
+        return timed
+
+
+def transformers_step(shape: Shape, weights: dict[str, torch.Tensor]) -> Callable[[Batch], float]:
     """Their side: the same weights, loss, clipping and optimizer."""
     config = LlamaConfig(
         vocab_size=shape.vocab_size,
@@ -129,90 +206,66 @@ def transformers_step(shape: Shape, weights: dict[str, torch.Tensor]) -> Step:
         parameters, lr=LEARNING_RATE, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0, fused=True
     )
 
-    def step(batch: Batch) -> tuple[float, float]:
+    def step(batch: Batch) -> float:
         optimizer.zero_grad()
         labels = torch.from_numpy(batch.labels)
         loss = model(input_ids=torch.from_numpy(batch.inputs), labels=labels, shift_labels=labels).loss
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
-        return float(loss.detach()), float(norm)
+        float(norm)
+        return float(loss.detach())
 
     return step
 
 
-def make_batches(case: Case, count: int) -> list[Batch]:
-    """Random tokens; every row is one document whose last label is its next token."""
-    generator = np.random.default_rng(0)
-    size = (case.rows, case.sequence_length)
-    batches = []
-    for number in range(count):
-        tokens = generator.integers(0, case.vocab_size, (case.rows, case.sequence_length + 1))
-        inputs, labels = (np.ascontiguousarray(part) for part in (tokens[:, :-1], tokens[:, 1:]))
-        positions = np.ascontiguousarray(np.broadcast_to(np.arange(case.sequence_length), size))
-        documents = np.zeros(size, dtype=np.int64)
-        batches.append(Batch(inputs, labels, positions, documents, (), number * case.rows))
-    return batches
-
-
-def measure(case: Case, seconds: float) -> Result:
+def measure(case: Case, seconds: float, run: Path) -> Result:
     """Alternates both sides on the same batches for about `seconds`; the first two rounds only warm up."""
-    settings = ModelSettings(
-        width=case.width,
-        layers=case.layers,
-        heads=case.width // 64,
-        tie_embeddings=False,
-        qk_norm=False,
-    )
-    shape = resolve_shape(settings, case.vocab_size)
-    network, ours = danlu_step(shape)
-    theirs = transformers_step(shape, to_huggingface(shape, network.state_dict()))
-    batches = make_batches(case, 8)
-    difference = max(abs(ours(batch)[0] - theirs(batch)[0]) for batch in batches[:2])
+    trainer = build_trainer(case, run)
+    theirs = transformers_step(trainer.shape, to_huggingface(trainer.shape, trainer.network.state_dict()))
+    inside, observer = Inside(trainer), Observer(trainer)
+    batches: Iterator[Batch] = prefetch(trainer.batches, 0, case.rows, LATE_STEP)
+    difference, rounds, end = 0.0, 0, time.perf_counter() + seconds
+    mine: list[float] = []
+    other: list[float] = []
+    outside: list[float] = []
+    while rounds < 7 or time.perf_counter() < end:
+        inside.seconds = 0.0
+        began = time.perf_counter()
+        observer.step_begins()
+        batch = next(batches)
+        result = train_step(trainer, batch)
+        observer.step_ended(batch, result)
+        middle = time.perf_counter()
+        outside.append(1.0 - inside.seconds / (middle - began))
+        loss = theirs(batch)
+        other.append(time.perf_counter() - middle)
+        mine.append(middle - began)
+        if rounds < 2:
+            difference = max(difference, abs(result.loss - loss))
+        rounds += 1
+    batches.close()  # type: ignore[attr-defined]
+    trainer.log.close()
     if difference > LOSS_TOLERANCE:
         raise SystemExit(
-            f"{case.name}: the first losses differ by {difference:.2e}; the two are not the same model"
+            f"{case.name}: the first losses differ by {difference:.2e}; the two are not the same"
         )
-    times: dict[Step, list[float]] = {ours: [], theirs: []}
-    end, rounds = time.perf_counter() + seconds, 0
-    while rounds < 5 or time.perf_counter() < end:
-        batch = batches[rounds % len(batches)]
-        for step in (ours, theirs) if rounds % 2 else (theirs, ours):
-            began = time.perf_counter()
-            step(batch)
-            times[step].append(time.perf_counter() - began)
-        rounds += 1
-    mine, other = (1e3 * statistics.median(times[step]) for step in (ours, theirs))
-    return Result(case.name, round(mine, 2), round(other, 2), round(other / mine, 3), rounds, difference)
+    ours_ms, theirs_ms = (1e3 * statistics.median(times[2:]) for times in (mine, other))
+    share = statistics.median(outside[2:])
+    return Result(case.name, ours_ms, theirs_ms, theirs_ms / ours_ms, share, rounds, difference)
 
 
-def busy_loop_gain(seconds: float = 0.5) -> float:
-    """How much more two busy loops on two cores do than one: 2 on a quiet machine, less where cores are shared."""
-    code = (
-        "import os,sys,time\n"
-        "os.sched_setaffinity(0,{int(sys.argv[1])})\n"
-        "end=time.perf_counter()+float(sys.argv[2]);n=0\n"
-        "while time.perf_counter()<end:n+=1\n"
-        "print(n)"
-    )
-    cores = sorted(os.sched_getaffinity(0))[:2]
-
-    def count(on: list[int]) -> int:
-        command = [sys.executable, "-c", code]
-        running = [
-            subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True)
-            for core in on
-        ]
-        return sum(int(process.communicate()[0]) for process in running)
-
-    return count(cores) / count(cores[:1])
-
-
-def machine() -> str:
-    """The processor's name and how many cores this process may use."""
-    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
-    return f"{names[0] if names else 'unknown processor'}, {len(os.sched_getaffinity(0))} cores"
+def resume_ms(case: Case, run: Path, step: int) -> float:
+    """Opening the data of a run and making the batch of a step, in milliseconds; the median of seven."""
+    recipe, vocabulary = recipe_of(case), Vocabulary(case.vocab_size)
+    times = []
+    for _ in range(7):
+        began = time.perf_counter()
+        tokens = 2 * LATE_STEP * recipe.train.batch_tokens
+        batches = assemble.open_data(recipe, run, vocabulary, tokens)  # type: ignore[arg-type]
+        batches.batch(step * case.rows, case.rows)
+        times.append(time.perf_counter() - began)
+    return 1e3 * statistics.median(times)
 
 
 def main() -> None:
@@ -222,25 +275,30 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=20.0, help="of measuring, per case")
     parser.add_argument("--only", choices=[case.name for case in CASES])
+    parser.add_argument("--threads", type=int, default=THREADS)
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     options = parser.parse_args()
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(options.threads)
     gain, load = busy_loop_gain(), os.getloadavg()
-    print(f"{machine()}; torch {torch.__version__}, {THREADS} threads, fp32")
+    print(f"{machine()}; torch {torch.__version__}, {options.threads} threads, fp32")
+    print(f"two pinned busy loops do {gain:.2f} times the work of one; load average {load[0]:.2f}")
     print(
-        f"two pinned busy loops do {gain:.2f} times the work of one; load average {load[0]:.2f} {load[1]:.2f}"
+        f"{'case':8} {'danlu':>10} {'transformers':>13} {'ratio':>7} {'outside':>8} {'rounds':>7}  losses differ by"
     )
-    print(f"{'case':8} {'danlu':>10} {'transformers':>13} {'ratio':>7} {'rounds':>7}  first losses differ by")
     results = []
     for case in CASES:
-        if options.only in (None, case.name):
-            result = measure(case, options.seconds)
-            results.append(asdict(result))
-            print(
-                f"{case.name:8} {result.danlu_ms:7.1f} ms {result.transformers_ms:10.1f} ms {result.ratio:6.2f}x "
-                f"{result.rounds:7}  {result.first_loss_difference:.1e}",
-                flush=True,
-            )
+        if options.only not in (None, case.name):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            result = measure(case, options.seconds, Path(folder))
+            first, late = (resume_ms(case, Path(folder), step) for step in (0, LATE_STEP))
+        results.append({**asdict(result), "resume_first_ms": first, "resume_late_ms": late})
+        print(
+            f"{case.name:8} {result.danlu_ms:7.1f} ms {result.transformers_ms:10.1f} ms {result.ratio:6.2f}x "
+            f"{result.outside:7.2%} {result.rounds:7}  {result.first_loss_difference:.1e}; "
+            f"data at step 0 in {first:.1f} ms, at step {LATE_STEP:,} in {late:.1f} ms",
+            flush=True,
+        )
     if options.json:
         report = {"machine": machine(), "busy_loop_gain": gain, "load": load, "results": results}
         options.json.write_text(json.dumps(report, indent=2) + "\n")

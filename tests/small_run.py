@@ -50,7 +50,7 @@ def tables(**changes: Any) -> dict[str, Any]:
         "train": {"steps": 40, "sequence_length": 64, "batch_tokens": 512, "micro_batch": 2},
         "optimizer": {"kind": "muon", "learning_rate": 0.01, "matrix_learning_rate": 0.02},
         "checkpoint": {"every_steps": 10, "keep_last": 2},
-        "evaluate": {"every_steps": 0, "max_tokens": 512},
+        "evaluate": {"every_steps": 0},
     }
     for key, value in changes.items():
         section, _, name = key.partition("__")

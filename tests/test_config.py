@@ -13,12 +13,14 @@ from danlu.config import (
     Section,
     Size,
     apply_settings,
+    choices,
     differences,
+    find_values,
     key_paths,
-    keys_at,
     nearest,
     parse_size,
     refuse,
+    refuse_not_yet,
     spell,
 )
 from danlu.errors import RecipeError
@@ -205,12 +207,36 @@ def test_nearest_name_or_all() -> None:
 
 
 def test_keys_and_paths() -> None:
-    assert keys_at(Whole, []) == ["name", "step", "train", "weights"]
-    assert keys_at(Whole, ["train"]) == ["tokens", "micro_batch", "rate"]
-    assert keys_at(Whole, ["step", 0, "cut"]) == ["use", "length"]
+    assert choices(Whole, ["step", "use"]) == ["clean", "cut"]
+    assert choices(Whole, ["train", "micro_batch"]) == ["auto"]
     paths = list(key_paths(Whole))
     assert paths[:4] == ["name", "step[clean].use", "step[clean].share", "step[cut].use"]
     assert spell(["corpus", "source", 1, "domain"]) == "corpus.source[1].domain"
+
+
+def test_values_are_found_in_every_element_of_an_array() -> None:
+    tables = {"step": [{"use": "cut"}, {"length": 3}, {"use": ["a", "b"]}]}
+    assert list(find_values(tables, ["step", "use"])) == [
+        (("step", 0, "use"), "cut"),
+        (("step", 2, "use"), ["a", "b"]),
+    ]
+    assert list(find_values(tables, ["step", "use", "deeper"])) == []
+
+
+def test_a_word_of_the_future_is_refused_with_those_of_today() -> None:
+    origin = Origin(Path("r.toml"), "[[step]]\nuse = 'cut'\n[[step]]\nuse = 'fold'\n")
+    tables = {"step": [{"use": "cut"}, {"use": "fold"}]}
+    with pytest.raises(RecipeError) as caught:
+        refuse_not_yet(tables, Whole, {"step.use": ["fold"]}, origin)
+    assert str(caught.value) == (
+        "r.toml, line 4: step[1].use = 'fold' is not supported yet; supported: clean, cut"
+    )
+    refuse_not_yet(tables, Whole, {"step.use": ["hang"], "train.micro_batch": ["all"]}, origin)
+
+
+def test_a_key_is_changed_by_its_value_not_by_its_name() -> None:
+    assert not Train(tokens=1).is_changed("tokens")
+    assert Train(tokens=2).is_changed("tokens")
 
 
 def test_differences_name_the_keys() -> None:

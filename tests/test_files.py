@@ -17,12 +17,16 @@ from danlu import files
 from danlu.errors import BusyError, DamagedError, DanluError, MissingError
 from danlu.files import (
     append_line,
+    aside,
     digest,
     disk_errors,
     lock,
     read_json,
     read_lines,
     remove_temporaries,
+    replace_directory,
+    restore_directories,
+    restore_directory,
     sha256_file,
     write_bytes,
     write_json,
@@ -239,3 +243,113 @@ def test_lock_in_a_directory_that_cannot_be_made(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(files.Path, "mkdir", refuse)
     with pytest.raises(DanluError, match="Read-only file system"), lock(tmp_path / "run"):
         pytest.fail("no directory")
+
+
+class Killed(BaseException):
+    """What a kill is to the code that it hits: nothing catches it."""
+
+
+def folder(path: Path, content: str) -> Path:
+    """A directory with a file in a directory."""
+    (path / "sub").mkdir(parents=True)
+    (path / "sub" / "a").write_text(content)
+    return path
+
+
+def count_or_fail(patch: pytest.MonkeyPatch, at: int | None, error: BaseException) -> list[str]:
+    """Counts the calls that change the disk, and fails in place of the one of number `at`."""
+    calls: list[str] = []
+
+    def wrap(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*args: object, **kwargs: object) -> object:
+            calls.append(name)
+            if len(calls) == at:
+                raise error
+            return real(*args, **kwargs)
+
+        patch.setattr(os, name, call)
+
+    for name in ("fsync", "rename", "replace", "unlink", "rmdir"):
+        wrap(name)
+    return calls
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_kill_at_every_call_of_a_replacement_loses_neither_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, existing: bool
+) -> None:
+    seen, at, finished = set(), 0, False
+    while not finished:
+        at += 1
+        parent = tmp_path / str(at)
+        place = parent / "corpus"
+        parent.mkdir()
+        if existing:
+            folder(place, "old")
+        new = folder(parent / ".tmp-corpus", "new")
+        with monkeypatch.context() as patch:
+            count_or_fail(patch, at, Killed())
+            try:
+                replace_directory(new, place)
+                finished = True
+            except Killed:
+                pass
+        restore_directories(parent)
+        remove_temporaries(parent)
+        assert names(parent) == (["corpus"] if existing or place.exists() else [])
+        seen.add((place / "sub" / "a").read_text() if place.exists() else "nothing")
+        replace_directory(folder(parent / ".tmp-corpus", "newer"), place)
+        assert (place / "sub" / "a").read_text() == "newer"
+        assert names(parent) == ["corpus"]
+    assert seen == {"old" if existing else "nothing", "new"}
+    assert at > 5
+
+
+def test_a_replacement_that_fails_at_any_call_leaves_the_old_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder(tmp_path / "corpus", "old")
+    with monkeypatch.context() as patch:
+        calls = count_or_fail(patch, None, OSError())
+        replace_directory(folder(tmp_path / ".tmp-x", "old"), place)
+    into_place = [number for number, name in enumerate(calls, 1) if name == "rename"][1]
+    for at in range(1, into_place + 1):
+        new = folder(tmp_path / f".tmp-{at}", "new")
+        with monkeypatch.context() as patch:
+            count_or_fail(patch, at, OSError(errno.EIO, "failing disk"))
+            with pytest.raises(OSError, match="failing disk"):
+                replace_directory(new, place)
+        assert (place / "sub" / "a").read_text() == "old"
+        assert not aside(place).exists()
+
+
+def test_a_replacement_is_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    real_sync, real_rename = os.fsync, os.rename
+
+    def sync(descriptor: int) -> None:
+        order.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        real_sync(descriptor)
+
+    def rename(*paths: str) -> None:
+        order.append("rename")
+        real_rename(*paths)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "rename", rename)
+    replace_directory(folder(tmp_path / ".tmp-new", "new"), tmp_path / "place")
+    assert set(order[:3]) == {".tmp-new", "sub", "a"}
+    assert order[3:] == ["rename", tmp_path.name]
+
+
+def test_what_waits_aside_is_put_back_or_removed(tmp_path: Path) -> None:
+    place = tmp_path / "corpus"
+    folder(aside(place), "old")
+    restore_directory(place)
+    assert (place / "sub" / "a").read_text() == "old"
+    folder(aside(place), "older")
+    restore_directory(place)
+    assert (place / "sub" / "a").read_text() == "old"
+    assert names(tmp_path) == ["corpus"]

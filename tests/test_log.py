@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from danlu import log
-from danlu.log import Progress, human, human_bytes, human_seconds, progress, say
+from danlu.log import Progress, human, human_bytes, human_seconds, progress, say, visible
 
 
 @pytest.mark.parametrize(
@@ -131,3 +132,55 @@ def test_bar_on_a_terminal_survives_brackets_and_an_error(monkeypatch: pytest.Mo
         fail()
     with progress("again", total=None, unit="files") as shown:  # the display of the first was closed
         shown.advance()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J\x1b]0;title\x07", "\\u001b[2J\\u001b]0;title\\u0007"),
+        ("a\rb\x7f\x9b1m\x00", "a\\u000db\\u007f\\u009b1m\\u0000"),
+        ("safe\u202egpj.exe\u2066", "safe\\u202egpj.exe\\u2066"),
+        ("\udcff", "\\udcff"),
+        ("丹炉 é 😀 [red]", "丹炉 é 😀 [red]"),
+    ],
+)
+def test_what_commands_a_terminal_is_made_visible(
+    text: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert visible(text) == visible(text, lines=True) == shown
+    say(text)
+    assert capsys.readouterr().err == shown + "\n"
+
+
+def test_lines_and_tabs_stay_only_where_they_are_meant() -> None:
+    assert visible("a\n\tb", lines=True) == "a\n\tb"
+    assert visible("a\n\tb") == "a\\u000a\\u0009b"
+
+
+@given(st.text())
+def test_visible_is_printable_and_done_once(text: str) -> None:
+    shown = visible(text, lines=True)
+    assert not any(c in shown for c in "\x1b\r\x07\u202e")
+    assert visible(shown, lines=True) == shown
+    shown.encode()
+
+
+def test_a_line_within_a_bar_goes_above_it_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    long = "note: [red] " + "a word " * 40 + "end"
+    with progress("read", total=10, unit="files") as bar:
+        assert isinstance(bar, log._Bar)
+        printed: list[str] = []
+        real = bar.print
+        monkeypatch.setattr(bar, "print", lambda text: (printed.append(text), real(text)))
+        say(long)
+        assert printed == [long]
+    say("after")
+    lines = terminal.getvalue().splitlines()
+    assert any(line.endswith(long) for line in lines)
+    assert lines[-1].endswith("after")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import house
-from danlu.config import key_paths
+from danlu.config import choices, key_paths
 from danlu.errors import RecipeError
-from danlu.recipe import NOT_YET, Recipe, dump_toml, load, parse
+from danlu.recipe import NOT_YET, WORDS_NOT_YET, Recipe, dump_toml, load, parse, with_defaults
 from danlu.rng import hash_text
 
 SHORTEST = """\
@@ -141,10 +143,17 @@ PLANNED = {
     "mixture.file": "[mixture]\nfile = 'mix.toml'",
     "mixture.online": "[mixture]\nonline = 'odm'",
     "mixture.slice": "[mixture.slice.hard]\nof = 'prose'",
+    "objective.prefix": "[objective.prefix]\nrate = 0.9",
+    "objective.mlm": "[objective.mlm]\nrate = 0.9",
+    "objective.span": "[objective.span]\nrate = 0.9",
+    "objective.denoise": "[objective.denoise]\nrate = 0.9",
+    "objective.ul2": "[objective.ul2]\nrate = 0.9",
     "objective.fim": "[objective.fim]\nrate = 0.9",
     "model.preset": "[model]\npreset = 'llama3-8b'",
     "model.dropout": "[model]\ndropout = 0.0",
     "model.parametrization": "[model]\nparametrization = 'mup'",
+    "model.rope.kind": "[model.rope]\nkind = 'yarn'",
+    "model.rope.factor": "[model.rope]\nfactor = 4.0",
     "train.recompute": "recompute = 'none'",
     "optimizer.state": "[optimizer]\nstate = 'fp32'",
     "schedule.batch_ramp": "[schedule]\nbatch_ramp = []",
@@ -170,6 +179,59 @@ def test_what_is_not_built_is_refused_as_a_setting_too(tmp_path: Path) -> None:
     assert message == "--set parallel.shard=2: parallel is not supported yet; remove it"
 
 
+@pytest.mark.parametrize(
+    ("key", "word"), [(key, word) for key, words in WORDS_NOT_YET.items() for word in words]
+)
+def test_a_planned_value_is_refused_by_name(key: str, word: str, tmp_path: Path) -> None:
+    table, _, name = key.rpartition(".")
+    header = f"[[{table}]]" if table in ("corpus.source", "corpus.step") else f"[{table}]"
+    line, shown = (
+        len(SHORTEST.splitlines()) + 2,
+        key.replace("source", "source[1]").replace("step", "step[0]"),
+    )
+    supported = choices(Recipe, key.split("."))
+    assert word not in supported
+    assert refusal(tmp_path, f"{SHORTEST}{header}\n{name} = '{word}'\n") == (
+        f"recipe.toml, line {line}: {shown} = '{word}' is not supported yet; supported: {', '.join(supported)}"
+    )
+
+
+def test_a_planned_value_as_a_setting_is_refused_by_name(tmp_path: Path) -> None:
+    assert refusal(tmp_path, SHORTEST, "optimizer.kind=lion") == (
+        "--set optimizer.kind=lion: optimizer.kind = 'lion' is not supported yet; supported: adamw, muon"
+    )
+
+
+def test_a_word_that_nobody_planned_gets_the_nearest_or_all(tmp_path: Path) -> None:
+    assert "input should be 'adamw' or 'muon', not 'lino'" in refusal(
+        tmp_path, SHORTEST, "optimizer.kind=lino"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[monitor]\nsample_tokens = 9", "monitor: sample_tokens has no effect without samples"),
+        (
+            "[evaluate]\nevery_steps = 0\nmax_tokens = 9",
+            "evaluate: max_tokens has no effect with every_steps = 0",
+        ),
+        (
+            "[[corpus.source]]\ndomain = 'b'\npaths = ['b.jsonl']\ndocument = 'line'",
+            "corpus.source[1]: document has no effect on format jsonl, only on md, txt; remove it",
+        ),
+    ],
+)
+def test_keys_without_effect_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    assert message in refusal(tmp_path, f"{SHORTEST}{text}\n")
+
+
+def test_a_resolved_recipe_without_samples_and_evaluations_reloads(tmp_path: Path) -> None:
+    text = SHORTEST.replace("texts/*.md", "texts/*.parquet")
+    recipe = load(write(tmp_path, text), ["evaluate.every_steps=0"])
+    assert load(write(tmp_path, dump_toml(recipe))) == recipe
+
+
 def test_no_key_is_both_built_and_not(tmp_path: Path) -> None:
     built = {re.sub(r"\[\w*\]", "", key) for key in key_paths(Recipe)}
     assert not built & set(NOT_YET)
@@ -193,3 +255,34 @@ def test_keys_are_frozen() -> None:
     assert f"`{digest}`" in (house.ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), (
         f"recipe keys `{digest}`"
     )
+
+
+def without_each_key(value: Any) -> Iterator[Any]:
+    """The value without one of its keys, for every key at any depth."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        if isinstance(value, dict):
+            yield {name: item for name, item in value.items() if name != key}
+        for less in without_each_key(inner):
+            changed = value.copy()
+            changed[key] = less
+            yield changed
+
+
+def test_a_key_that_older_settings_do_not_have_has_its_default() -> None:
+    now = parse(tomllib.loads(SHORTEST)).model_dump(mode="json", exclude_none=True)
+    filled = [with_defaults(old, now) == now for old in without_each_key(now)]
+    # Nothing stands for name, corpus, its source, domain and paths, train, its tokens, a given weight, and each use.
+    assert len(filled) > 60
+    assert filled.count(False) == 8 + len(now["corpus"]["step"])
+
+
+def test_keys_that_are_not_asked_for_are_not_filled_in() -> None:
+    now = parse(tomllib.loads(SHORTEST)).model_dump(mode="json", exclude_none=True)
+    del now["train"]["micro_batch"], now["loss"]
+    assert with_defaults({"train": {}, "data": "d", "tokenizer": "t"}, {**now, "tokenizer": "u"}) == {
+        **{name: now[name] for name in now if name not in ("name", "corpus")},
+        "train": {name: now["train"][name] for name in now["train"] if name != "tokens"},
+        "data": "d",
+        "tokenizer": "t",
+    }

@@ -19,14 +19,9 @@ def sample(labels: list[int], number: int = 0) -> Sample:
 
 def test_document_defaults_and_frozen() -> None:
     document = Document(id="a", text="x", source="a.txt", domain="prose", group="a.txt")
-    assert (document.start, document.end, document.metadata) == (0, 0, {})
+    assert (document.start, document.end, document.given_id) == (0, 0, False)
     with pytest.raises(dataclasses.FrozenInstanceError):
         document.text = "y"  # type: ignore[misc]
-
-
-def test_metadata_is_not_shared() -> None:
-    one, two = (Document(id=name, text="", source="", domain="", group="") for name in "ab")
-    assert one.metadata is not two.metadata
 
 
 def test_target_tokens_counts_labels_with_a_loss() -> None:

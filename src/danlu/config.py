@@ -30,6 +30,10 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    def is_changed(self, key: str) -> bool:
+        """Whether a value is not the default; a resolved recipe names every key, so that naming says nothing."""
+        return bool(getattr(self, key) != type(self).model_fields[key].get_default(call_default_factory=True))
+
     @model_validator(mode="before")
     @classmethod
     def _truth_is_no_number(cls, value: Any) -> Any:
@@ -150,9 +154,46 @@ def _nearest_key(name: str, model: type[BaseModel], table: Sequence[str]) -> str
     return nearest(name, table)
 
 
-def keys_at(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
-    """The keys that a table of the recipe may have."""
-    return _in_recipe(model, [*path, ""])[1]
+def choices(model: type[BaseModel], key: Sequence[str]) -> list[str]:
+    """The words that a key takes; `key` is its path without the numbers of arrays."""
+    annotations: list[Any] = [model]
+    for name in key:
+        sections = [section for annotation in annotations for section in _models(annotation)]
+        annotations = [
+            section.model_fields[name].annotation for section in sections if name in section.model_fields
+        ]
+    parts = [part for annotation in annotations for part in _flatten(annotation)]
+    return list(dict.fromkeys(part for part in parts if isinstance(part, str)))
+
+
+def refuse_not_yet(
+    tables: Mapping[str, Any], model: type[BaseModel], planned: Mapping[str, Sequence[str]], origin: Origin
+) -> None:
+    """Raises RecipeError for a word that a key will take one day, naming those that it takes now.
+
+    `planned`: the dotted path of a key -> such words.
+    """
+    for name, words in planned.items():
+        names = name.split(".")
+        for key, value in find_values(tables, names):
+            if isinstance(value, str) and value in words:
+                supported = ", ".join(choices(model, names))
+                raise RecipeError(
+                    f"{origin.place(key)}{spell(key)} = {value!r} is not supported yet; supported: {supported}"
+                )
+
+
+def find_values(
+    value: Any, names: Sequence[str], path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[Any, Any]]:
+    """(path, value) of a key in nested tables and in every element of arrays of tables."""
+    if not names:
+        yield path, value
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from find_values(item, names, (*path, number))
+    elif isinstance(value, dict) and names[0] in value:
+        yield from find_values(value[names[0]], names[1:], (*path, names[0]))
 
 
 def key_paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 The message of each is one short paragraph: what happened, where (file, line or key), what to do about it.
 The command line prints it without a traceback (`--debug` shows one). A launcher reads the exit code:
-0 done, 1 failed, 2 bad usage or recipe, 75 stopped and resumable (type the same command again).
+0 done, 1 failed, 2 bad usage or recipe, 75 stopped and resumable (type the same command again), 130 interrupted with
+Ctrl-C before the training: what was done stays, and the same command goes on.
 
     DanluError 1
     ├── UsageError 2      the command line cannot be carried out as typed

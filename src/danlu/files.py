@@ -23,6 +23,9 @@ from danlu.errors import BusyError, DamagedError, DanluError, MissingError
 TEMPORARY = ".tmp-"
 """Prefix of everything that is not yet whole; such names are ignored by readers and removed by the next writer."""
 
+ASIDE = ".old-"
+"""Prefix of a whole directory while another takes its place; after a kill `restore_directory` brings it back."""
+
 
 _ADVICE = {
     errno.ENOSPC: "free some space and type the same command again",
@@ -110,8 +113,61 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
                 yield value
 
 
+def aside(place: Path) -> Path:
+    """Where a directory waits while its replacement comes."""
+    return place.with_name(f"{ASIDE}{place.name}")
+
+
+def replace_directory(new: Path, place: Path) -> None:
+    """Gives a whole new directory the name of `place`, durably; what was there before goes last.
+
+    A directory cannot replace another in one rename: in between, the old one waits at `aside(place)`. Where the second
+    rename fails it is brought back at once, after a kill by `restore_directory`.
+    """
+    for path in (*new.rglob("*"), new):
+        # The libraries that wrote some of these do not wait for the disk.
+        sync_directory(path)
+    restore_directory(place)
+    if place.exists():
+        place.rename(aside(place))
+    try:
+        new.rename(place)
+    except OSError:
+        restore_directory(place)
+        raise
+    sync_directory(place.parent)
+    restore_directory(place)
+
+
+def restore_directory(place: Path) -> None:
+    """After a replacement that was cut off: the old directory is put back, or removed where the new one is there."""
+    old = aside(place)
+    if not old.is_dir():
+        return
+    if place.exists():
+        remove_directory(old)
+    else:
+        old.rename(place)
+        sync_directory(place.parent)
+
+
+def restore_directories(parent: Path) -> None:
+    """`restore_directory` for all that a kill left aside in a directory."""
+    for old in sorted(parent.glob(f"{ASIDE}*")):
+        restore_directory(old.with_name(old.name.removeprefix(ASIDE)))
+
+
+def remove_directory(path: Path) -> None:
+    """Takes the name away first, so that a kill while deleting leaves nothing that looks whole."""
+    gone = path.with_name(f"{TEMPORARY}removed-{path.name}")
+    shutil.rmtree(gone, ignore_errors=True)
+    path.rename(gone)
+    # What cannot be deleted now is deleted by the next writer, with the other temporaries.
+    shutil.rmtree(gone, ignore_errors=True)
+
+
 def sync_directory(path: Path) -> None:
-    """Makes renames and new names in a directory durable."""
+    """Makes renames and new names in a directory durable; of a file, its content."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

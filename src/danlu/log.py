@@ -1,22 +1,45 @@
 """What the user sees while danlu works: stage headlines, a progress line with rate and ETA, plain lines in a file.
 
-On a terminal progress is a `rich` bar; elsewhere a line every few seconds. Everything goes to standard error, so
-that standard output stays clean for `--json`. Costs: rich is imported at the first progress, not at start-up.
+On a terminal progress is a `rich` bar, and lines go above it; elsewhere a line every few seconds. Everything goes to
+standard error, so that standard output stays clean for `--json`. Guarantee: no text, whatever it holds, commands the
+terminal. Costs: rich is imported at the first progress, not at start-up.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LINE_SECONDS = 5.0
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Controls of the terminal, bidirectional overrides and isolates, lone surrogates, which cannot be printed at all."""
+
+_bars: list[_Bar] = []
+"""The bars on the terminal, the innermost last."""
 
 
 def say(text: str = "") -> None:
-    """One plain line for the user."""
-    print(text, file=sys.stderr, flush=True)
+    """One plain line for the user, or several; above the bar where there is one."""
+    shown = visible(text, lines=True)
+    if _bars:
+        _bars[-1].print(shown)
+    else:
+        print(shown, file=sys.stderr, flush=True)
+
+
+def visible(text: str, lines: bool = False) -> str:
+    """A text that cannot command the terminal: what is no character for the eye is written as \\u001b is.
+
+    With `lines`, line feeds and tabs stay as they are; without, the text is one line.
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        return match[0] if lines and match[0] in "\n\t" else f"\\u{ord(match[0]):04x}"
+
+    return _INVISIBLE.sub(escape, text)
 
 
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
@@ -122,6 +145,10 @@ class _Bar(Progress):
             self._printed = now
             self._bar.update(self._task, completed=self.done, description=self.line())
 
+    def print(self, text: str) -> None:
+        """A line above the bar."""
+        self._bar.console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
     def close(self) -> None:
         self._bar.stop()
 
@@ -133,7 +160,9 @@ def progress(title: str, total: float | None, unit: str, done: float = 0.0) -> I
         yield Progress(title, total, unit, done)
         return
     bar = _Bar(title, total, unit, done)
+    _bars.append(bar)
     try:
         yield bar
     finally:
+        _bars.remove(bar)
         bar.close()

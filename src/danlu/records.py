@@ -5,9 +5,9 @@ Numpy at most, so that every folder can speak them. Constants that two ends of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ IGNORE_INDEX = -100
 
 PAD_DOCUMENT = -1
 """The document number of padding: it attends to nothing and has no loss."""
+
+Role = Literal["embedding", "head", "matrix", "gain"]
+"""What a parameter is to the optimizer: rates and decay go by it."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -36,7 +39,8 @@ class Document:
     group: str
     start: int = 0
     end: int = 0
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    given_id: bool = False
+    """Whether the source names the id, so that a second document with it is the same one again."""
 
 
 @dataclass(frozen=True, slots=True)

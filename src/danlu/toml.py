@@ -13,14 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from danlu.errors import RecipeError
+from danlu.errors import MissingError, RecipeError
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file."""
-    return parse_toml(read_text(path), path)
 
 
 def read_text(path: Path) -> str:
@@ -28,7 +23,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise RecipeError(f"there is no recipe {path}; `danlu init` writes one") from None
+        raise missing_recipe(path) from None
     except IsADirectoryError:
         raise RecipeError(f"{path} is a directory; name a recipe file") from None
     except UnicodeDecodeError as error:
@@ -37,6 +32,11 @@ def read_text(path: Path) -> str:
         ) from None
     except OSError as error:
         raise RecipeError(f"cannot read {path}: {error.strerror}") from None
+
+
+def missing_recipe(path: Path) -> MissingError:
+    """The error for a recipe that is not there."""
+    return MissingError(f"there is no recipe {path}; `danlu init {path}` writes one to start from")
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:

@@ -130,3 +130,61 @@ def test_a_directory_in_use_is_refused(folder: Path, capsys: pytest.CaptureFixtu
     with lock(folder / "runs" / "texts"):
         assert execute(["train", "texts"]) == 1
     assert "in use by process" in capsys.readouterr().err
+
+
+def test_a_report_is_made_while_the_run_trains(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from danlu.files import lock
+
+    before = (folder / "runs" / "texts" / "recipe.toml").stat().st_mtime_ns
+    with lock(folder / "runs" / "texts"):
+        assert answer(capsys, "report", "texts").strip() == "runs/texts/report.html"
+    assert (folder / "runs" / "texts" / "recipe.toml").stat().st_mtime_ns == before
+
+
+def test_the_report_of_a_folder_has_samples(folder: Path) -> None:
+    text = (folder / "runs" / "texts" / "report.html").read_text()
+    assert "There is no samples.jsonl" not in text
+    assert "Worst step" in text
+
+
+def test_a_question_with_other_settings_leaves_the_run_its_recipe(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = (folder / "runs" / "texts" / "recipe.toml").read_text().replace('"texts"', '"asked"', 1)
+    (folder / "asked.toml").write_text(recipe)
+    assert execute(["corpus", "build", "asked.toml"]) == 0
+    saved = folder / "runs" / "asked" / "recipe.toml"
+    before = saved.read_text()
+    answer(
+        capsys,
+        "plan",
+        "show",
+        "asked",
+        "--set",
+        "train.batch_tokens=128",
+        "--set",
+        "train.sequence_length=16",
+    )
+    answer(capsys, "tokens", "explain", "runs/asked", "--set", "mixture.temperature=2")
+    assert saved.read_text() == before
+
+
+def test_a_prompt_is_not_printed_where_nothing_can_follow(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert execute(["generate", "texts", "The river", "--step", "999"]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_a_dry_look_at_the_plan_answers_in_json_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(answer(capsys, "plan", "show", "texts", "--dry-run", "--json"))
+    assert [row["stage"] for row in rows] == ["corpus", "tokenizer", "tokens", "plan"]
+    assert {row["outlook"] for row in rows} == {"done already"}
+
+
+def test_the_folder_of_runs_is_no_domain_of_a_run_of_this_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["run", ".", "--dry-run", "--set", "name=here"]) == 0
+    assert "runs" not in capsys.readouterr().out

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from danlu.cli.options import limits, show_json, size, table
+from danlu.cli.options import limits, show, show_json, size, table
 from danlu.errors import UsageError
 
 
@@ -33,3 +35,13 @@ def test_json_has_no_value_that_other_readers_refuse(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == '{\n  "a": "é"\n}\n'
     with pytest.raises(ValueError, match="JSON"):
         show_json(float("nan"))
+
+
+def test_no_answer_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    show(table([("source", "n"), ("a\nb\x1b[2J.txt", "1")]))
+    assert capsys.readouterr().out == "source                 n\na\\u000ab\\u001b[2J.txt  1\n"
+    value = {"a\x9b": "\u202e\x7f\x1b\n\t\udcff"}
+    show_json(value)
+    out = capsys.readouterr().out
+    assert json.loads(out) == value
+    assert not any(character in out for character in "\x9b\u202e\x7f\x1b\t\udcff")

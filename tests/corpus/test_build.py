@@ -10,8 +10,9 @@ import pytest
 import zstandard
 
 from danlu.corpus.build import build_corpus
-from danlu.corpus.funnel import from_json
+from danlu.corpus.funnel import Count, from_json
 from danlu.corpus.settings import CorpusSettings
+from danlu.corpus.split import TRAIN, split_of
 from danlu.errors import DanluError, InputError
 from danlu.read.store import list_domains, list_parts, read_part
 
@@ -58,24 +59,23 @@ def test_every_document_is_kept_or_accounted_for(base, tmp_path):
     corpus = tmp_path / "run" / "corpus"
     funnel = build_corpus(settings(), base, corpus)
     kept = documents(corpus, "train") + documents(corpus, "validation")
-    assert funnel.total_read().documents == 82
+    assert funnel.total_read().documents == 83
     assert funnel.total_kept().documents == len(kept) == 80
     assert {reason: count.documents for reason, count in funnel.total_dropped().items()} == {
+        "id.repeated": 1,
         "length.too_short": 1,
         "exact.duplicate": 1,
     }
-    assert funnel.damaged == {"duplicate_id": 1, "malformed_json": 1}
+    assert funnel.damaged == {"malformed_json": 1}
     assert from_json(json.loads((corpus / "funnel.json").read_text())) == funnel
     dropped = lines_of(corpus / "dropped.jsonl.zst")
     assert {(row["source"], row["step"], row["reason"]) for row in dropped} == {
+        ("a.jsonl", "id", "id.repeated"),
         ("short.txt", "length", "length.too_short"),
-        ("zz-copy.txt", "exact", "exact.duplicate"),
+        ("005.txt", "exact", "exact.duplicate"),  # zz-copy.txt is held out
     }
     damaged = lines_of(corpus / "damaged.jsonl.zst")
-    assert [(row["reason"], row["line"]) for row in damaged] == [
-        ("malformed_json", 41),
-        ("duplicate_id", None),
-    ]
+    assert [(row["reason"], row["line"]) for row in damaged] == [("malformed_json", 41)]
     assert [path.name for path in corpus.parent.iterdir()] == ["corpus"]
 
 
@@ -98,6 +98,32 @@ def test_the_validation_set_does_not_change_when_a_later_file_is_added(base, tmp
     after = documents(tmp_path / "after", "validation")
     assert len(after) > len(before) > 5
     assert [document for document in after if not document.id.startswith("later")] == before
+
+
+@pytest.mark.parametrize("domain", ["prose", "json"])
+def test_a_copy_that_comes_first_takes_nothing_out_of_validation(base, tmp_path, domain):
+    build_corpus(settings(), base, tmp_path / "before")
+    before = documents(tmp_path / "before", "validation")
+    held_out = [row for row in before if row.domain == domain][-1]
+    names = (f"!{number}.txt" for number in range(99))
+    name = next(name for name in names if split_of(name, SHARE) == TRAIN)
+    (base / name).write_text(held_out.text + " ")
+    funnel = build_corpus(settings(), base, tmp_path / "after")
+    assert documents(tmp_path / "after", "validation") == before
+    assert name not in {row.source for row in documents(tmp_path / "after", "train")}
+    dropped = lines_of(tmp_path / "after" / "dropped.jsonl.zst")
+    assert [row["reason"] for row in dropped if row["source"] == name] == ["exact.duplicate"]
+    assert funnel.total_read() == funnel.total_kept() + sum(funnel.total_dropped().values(), Count())
+
+
+def test_an_id_is_repeated_in_any_source_of_its_domain_but_not_of_another(base, tmp_path):
+    (base / "b.jsonl").write_text(json.dumps({"text": sentence(2000), "id": "j0"}))
+    one = [{"domain": "json", "paths": [name]} for name in ("a.jsonl", "b.jsonl")]
+    funnel = build_corpus(settings(source=one), base, tmp_path / "one")
+    assert funnel.total_dropped()["id.repeated"].documents == 2
+    two = [{**one[0]}, {**one[1], "domain": "other"}]
+    funnel = build_corpus(settings(source=two, validation_share=0), base, tmp_path / "two")
+    assert funnel.total_dropped()["id.repeated"].documents == 1
 
 
 def test_no_group_is_on_both_sides(base, tmp_path):
@@ -130,7 +156,9 @@ def failing_build(base, directory, message, **change):
 
 def test_an_empty_corpus_says_what_dropped_it(base, tmp_path):
     steps = [{"use": "length", "min_characters": 1000}]
-    message = r"the corpus is empty: 82 documents read; dropped 82 by length.too_short; .*1 malformed_json"
+    message = (
+        r"the corpus is empty: 83 documents read; dropped 82 by length.too_short, 1 by .*1 malformed_json"
+    )
     assert isinstance(failing_build(base, tmp_path / "corpus", message, step=steps), InputError)
 
 

@@ -29,14 +29,6 @@ def test_totals():
     assert FUNNEL.total_kept("validation") == Count(1, 70)
 
 
-def test_what_is_left_after_each_step():
-    assert FUNNEL.remaining() == [
-        ("read", Count(15, 1500)),
-        ("normalize", Count(14, 1499)),
-        ("length", Count(11, 1470)),
-    ]
-
-
 def test_json_round_trip():
     assert from_json(json.loads(json.dumps(FUNNEL.to_json()))) == FUNNEL
 

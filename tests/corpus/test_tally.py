@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from danlu.corpus.funnel import Count
 from danlu.corpus.split import split_of, split_point
 from danlu.corpus.tally import Tally
 from danlu.errors import InputError
@@ -70,3 +71,13 @@ def test_one_document_cannot_be_on_both_sides():
 
 def test_without_validation_one_document_is_enough():
     tally_of(0.0, prose=["alone"]).check(0.0)
+
+
+def test_a_superseded_document_is_dropped_and_a_domain_of_such_alone_is_empty():
+    tally = tally_of(0.0, prose=["a", "b"], code=["c"])
+    for domain, name in (("prose", "a"), ("code", "c")):
+        tally.count_superseded(Document(name, "x" * 9, name, domain, name), "exact.duplicate")
+    funnel = tally.funnel(("exact",))
+    assert (funnel.total_kept(), funnel.total_dropped()) == (Count(1, 9), {"exact.duplicate": Count(2, 18)})
+    with pytest.raises(InputError, match=r"nothing of domain 'code' is left: .* 1 by exact.duplicate"):
+        tally.check(0.0)

@@ -11,7 +11,9 @@ def test_sizes_may_have_units():
     assert EvaluateSettings(every_steps=0).every_steps == 0
 
 
-@pytest.mark.parametrize("wrong", [{"every_steps": -1}, {"max_tokens": 0}, {"every": 3}])
+@pytest.mark.parametrize(
+    "wrong", [{"every_steps": -1}, {"max_tokens": 0}, {"every_steps": 0, "max_tokens": 9}, {"every": 3}]
+)
 def test_refusals(wrong):
     with pytest.raises(ValidationError):
         EvaluateSettings.model_validate(wrong)

@@ -234,3 +234,41 @@ def test_gpt2_style_tokenizer_uses_its_end_as_beginning(tmp_path, tokenizer_path
     export(tmp_path / "export", SHAPE, tmp_path / "tokenizer.json")
     ids = AutoTokenizer.from_pretrained(tmp_path / "export")("x = 1")["input_ids"]
     assert ids == [1, *codec.encode("x = 1")]
+
+
+def test_the_current_folder_is_not_replaced(tmp_path, tokenizer_path, monkeypatch):
+    (tmp_path / "here" / "below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here" / "below")
+    for name in (".", ".."):
+        with pytest.raises(UsageError, match="the folder that you are in"):
+            export(Path(name), SHAPE, tokenizer_path)
+    export(Path("export"), SHAPE, tokenizer_path)
+    export(Path("../export"), SHAPE, tokenizer_path)
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["below", "export"]
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "3", '{"files": {"report.json": 1}}', '{"files": [1]}'])
+def test_a_report_of_somebody_else_is_not_taken_for_ours(tmp_path, tokenizer_path, content):
+    (tmp_path / REPORT).write_text(content)
+    with pytest.raises(UsageError, match=r"holds report\.json"):
+        export(tmp_path, SHAPE, tokenizer_path)
+    assert (tmp_path / REPORT).read_text() == content
+
+
+def test_what_lies_beside_the_export_is_left_alone(tmp_path, tokenizer_path):
+    for name in (".tmp-hf", ".tmp-old-hf"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine").write_text("x")
+    export(tmp_path / "hf", SHAPE, tokenizer_path)
+    export(tmp_path / "hf", SHAPE, tokenizer_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".tmp-hf", ".tmp-old-hf", "hf"]
+    (tmp_path / ".old-hf").mkdir()
+    (tmp_path / ".old-hf" / "mine").write_text("x")
+    with pytest.raises(UsageError, match=r"\.old-hf holds mine"):
+        export(tmp_path / "hf", SHAPE, tokenizer_path)
+
+
+def test_the_export_may_be_read_by_all_who_may_read_its_folder(tmp_path, tokenizer_path):
+    (tmp_path / "other").mkdir()
+    export(tmp_path / "hf", SHAPE, tokenizer_path)
+    assert (tmp_path / "hf").stat().st_mode == (tmp_path / "other").stat().st_mode

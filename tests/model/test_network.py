@@ -11,7 +11,7 @@ from danlu.attention.contract import make_attention
 from danlu.model.loss import losses
 from danlu.model.network import Network
 from danlu.optim.build import Optimizer, make_optimizer
-from danlu.optim.clip import clip_gradients
+from danlu.optim.clip import gradient_norm, scale_gradients
 from danlu.optim.rates import Rates
 from danlu.optim.settings import OptimizerSettings
 from networks import make_network, packed_row, small_shape, stacked
@@ -135,7 +135,7 @@ def train(network: Network, optimizer: Optimizer, steps: range) -> list[float]:
         optimizer.zero_grad()
         sums = losses(hidden_of(network, batch), network.head_weight, torch.from_numpy(batch["labels"]), 1e-4)
         (sums.objective_sum / 480).backward()
-        clip_gradients(optimizer.parameters, 1.0)
+        scale_gradients(optimizer.parameters, float(gradient_norm(optimizer.parameters)), 1.0)
         optimizer.step(0.5)
         seen.append(float(sums.nll_sum))
     return seen

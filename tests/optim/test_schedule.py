@@ -29,7 +29,7 @@ def test_golden(name: str) -> None:
     settings = ScheduleSettings.model_validate(CASES[name])
     first = WARMUP if name == "hf_wsd_linear_min0.1" else 0
     for step in range(first, TOTAL + 1):
-        ours = rate_factor(settings, 512 * step, 512 * TOTAL, 512 * WARMUP)
+        ours = rate_factor(settings, 512 * step, 0, 512 * TOTAL, 512 * WARMUP)
         assert ours == pytest.approx(GOLDEN["schedules"][name][step], abs=1e-12)
 
 
@@ -44,10 +44,10 @@ def test_never_rises_after_the_warmup(
     kind: str, total: int, warmup: int, floor: float, tokens: list[int]
 ) -> None:
     settings = ScheduleSettings.model_validate({"kind": kind, "final_ratio": floor})
-    factors = [rate_factor(settings, at, total, warmup) for at in sorted(tokens) if at >= warmup]
+    factors = [rate_factor(settings, at, 0, total, warmup) for at in sorted(tokens) if at >= warmup]
     assert all(0.0 <= factor <= 1.0 for factor in factors)
     assert all(later <= earlier + 1e-12 for earlier, later in itertools.pairwise(factors))
-    assert rate_factor(settings, max(total, warmup), total, warmup) == floor
+    assert rate_factor(settings, max(total, warmup), 0, total, warmup) == floor
 
 
 def test_warmup_is_two_percent_and_at_least_ten_steps() -> None:
@@ -61,3 +61,13 @@ def test_warmup_is_two_percent_and_at_least_ten_steps() -> None:
 def test_a_warmup_as_long_as_the_run_is_refused() -> None:
     with pytest.raises(RecipeError, match="leaves nothing"):
         resolve_warmup(ScheduleSettings(warmup_tokens=100), 100, 10)
+
+
+@pytest.mark.parametrize("kind", ["wsd", "cosine", "linear"])
+def test_neither_the_first_step_nor_the_last_is_wasted(kind):
+    settings = ScheduleSettings(kind=kind)
+    factors = [rate_factor(settings, 64 * step, 64, 64 * 50, 64 * 10) for step in range(50)]
+    assert factors[0] == pytest.approx(0.1)
+    assert factors[9] == 1.0
+    assert 0.0 < factors[-1] < 0.2
+    assert max(factors) == 1.0

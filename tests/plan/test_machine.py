@@ -38,3 +38,13 @@ def test_what_is_not_there_is_unknown(tmp_path):
     assert machine._cgroup_room(tmp_path) is None
     assert machine._cgroup_cores(tmp_path) is None
     assert machine._processor(tmp_path / "cpuinfo")
+
+
+def test_the_quota_of_a_container_counts_where_nothing_tells_the_affinity(tmp_path, monkeypatch):
+    (tmp_path / "cpu.max").write_text("200000 100000")
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda _: set(range(64)))
+    assert machine.usable_cores() == 2
+    monkeypatch.delattr(machine.os, "sched_getaffinity")
+    monkeypatch.setattr(machine.os, "cpu_count", lambda: 64)
+    assert machine.usable_cores() == 2

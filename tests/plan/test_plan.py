@@ -12,7 +12,7 @@ from danlu.model.count import count_parameters, flops_per_token
 from danlu.model.shape import Shape
 from danlu.optim.settings import ScheduleSettings
 from danlu.plan.machine import Machine
-from danlu.plan.mixture import MixtureRow
+from danlu.plan.mixture import PlannedDomain
 from danlu.plan.plan import (
     Choice,
     Given,
@@ -47,7 +47,10 @@ GIVEN = Given(
     schedule=ScheduleSettings(),
     document_mask=True,
     activation_bytes=4,
-    mixture=(MixtureRow("code", 0.75, 60_000, 75_000, 1.25), MixtureRow("prose", 0.25, 90_000, 25_000, 0.28)),
+    mixture=(
+        PlannedDomain("code", 0.75, 60_000, 75_000, 1.25),
+        PlannedDomain("prose", 0.25, 90_000, 25_000, 0.28),
+    ),
     choices=(Choice("optimizer.learning_rate", "0.002", "Step Law"),),
     process_bytes=300_000_000,
 )
@@ -140,3 +143,10 @@ def test_minutes_become_whole_steps_within_the_bounds(rate, minutes, low, high, 
     assert low is None or tokens >= low or (high is not None and tokens == high // batch * batch)
     if (low or 0) + batch <= tokens and (high is None or tokens + batch <= high) and tokens > batch:
         assert abs(tokens - rate * minutes * 60) <= batch
+
+
+def test_a_rounded_batch_is_printed_with_its_reason():
+    plan = plan_of(TrainSettings(tokens=200_000, sequence_length=1024, batch_tokens="64K"), tokens=200_000)
+    assert plan.batch_tokens == 64_512
+    (line,) = [line for line in render(plan).splitlines() if "train.batch_tokens" in line]
+    assert line.split(maxsplit=2)[1:] == ["64,512", "'64K' as whole sequences of 1,024 tokens"]

@@ -38,3 +38,8 @@ def test_a_small_domain_shortens_the_context() -> None:
     sizes = choose_sizes(10_000_000, 2_000, 2)
     assert 16 <= sizes.sequence_length < 256
     assert "smallest domain" in sizes.reasons["train.sequence_length"]
+
+
+def test_the_cores_are_those_that_the_plan_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("danlu.plan.sizes.usable_cores", lambda: 32)
+    assert choose_sizes(10**10, 10**10) == choose_sizes(10**10, 10**10, 32)

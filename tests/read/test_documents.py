@@ -28,12 +28,15 @@ def test_an_id_is_the_hash_of_the_text_unless_one_is_given(tmp_path):
     assert not damages
 
 
-def test_a_given_id_that_comes_twice_is_kept_out_and_counted(tmp_path):
+def test_a_given_id_is_told_from_a_hash(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one", "id": 1}\n{"text": "two", "id": 1}\n{"text": "two"}')
     documents, damages = read(tmp_path)
-    assert [document.text for document in documents] == ["one", "two"]
-    assert [(damage.reason, damage.source) for damage in damages] == [("duplicate_id", "a.jsonl")]
-    assert "'1'" in damages[0].detail
+    assert [(document.text, document.given_id) for document in documents] == [
+        ("one", True),
+        ("two", True),
+        ("two", False),
+    ]
+    assert not damages
 
 
 def test_lone_surrogates_are_replaced_and_counted(tmp_path):
@@ -109,3 +112,13 @@ def test_the_fingerprint_changes_with_the_file_and_is_json(tmp_path):
     assert json.loads(json.dumps(before)) == before == fingerprint(source, tmp_path)
     (tmp_path / "a.txt").write_text("two!")
     assert fingerprint(source, tmp_path) != before
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_one_stray_byte_in_a_line_is_counted_and_stops_nothing(tmp_path, name):
+    lines = [json.dumps({"text": f"line {n}"}).encode() if name == "a.jsonl" else b"line" for n in range(9)]
+    lines[4] = lines[4].replace(b"line", b"l\x92ne")
+    (tmp_path / name).write_bytes(b"\n".join(lines))
+    documents, damages = read(tmp_path, **({} if name == "a.jsonl" else {"document": "line"}))
+    assert len(documents) == 9
+    assert [damage.reason for damage in damages] == ["replaced_bytes"]

@@ -3,7 +3,7 @@
 import pytest
 
 from danlu.errors import InputError
-from danlu.read.encoding import decode, guess_encoding
+from danlu.read.encoding import Decoder, decode, guess_encoding
 
 CHINESE = "今天天气很好，我们去公园里散步。孩子们在草地上跑来跑去，大人们坐在树下说话。这是一个平常的星期天。"
 TRADITIONAL = (
@@ -57,3 +57,44 @@ def test_replacement_characters_of_the_text_itself_are_not_counted():
 def test_the_place_of_the_bad_byte_is_in_the_source():
     with pytest.raises(InputError, match=r"byte 0xe9 at 1004\)"):
         decode(b"caf\xe9\xe0 ", "a.txt", start=1001)
+
+
+def decode_lines(data, source="a.txt"):
+    decoder, start, texts = Decoder(source), 0, []
+    for line in data.split(b"\n"):
+        texts.append(decoder.decode(line, start))
+        start += len(line) + 1
+    decoder.finish()
+    return texts
+
+
+@pytest.mark.parametrize("lines", [1, 3, 20_000])
+def test_one_stray_byte_refuses_no_file_however_short_its_line(lines):
+    data = b"plain text\n" * (lines - 1) + b"it\x92s"
+    assert decode_lines(data)[-1] == ("it\ufffds", 1)
+    assert decode(data, "a.txt") == (data.decode("utf-8", "replace"), 1)
+
+
+def test_stray_bytes_that_are_few_in_a_file_are_counted_wherever_they_lie():
+    lines = [b"an ordinary line of plain text"] * 5_000
+    lines[0] = lines[4_000] = b"\x93quoted\x94"
+    texts = decode_lines(b"\n".join(lines))
+    assert sum(replaced for _, replaced in texts) == 4
+
+
+@pytest.mark.parametrize("head", [0, 100_000])
+def test_another_encoding_is_found_line_by_line_and_after_a_plain_head(head):
+    data = b"plain text\n" * (head // 11) + (FRENCH + "\n").encode("cp1252") * 2_000
+    with pytest.raises(InputError, match=rf'byte 0x92 at {head // 11 * 11 + 7}\); .*encoding = "cp1252"'):
+        decode_lines(data)
+
+
+def test_sound_text_in_other_lines_speaks_for_the_file():
+    data = ("Élève à l'été\n" * 50).encode() + b"caf\xe9 \xe0 la carte"
+    assert decode_lines(data)[-1] == ("caf\ufffd \ufffd la carte", 2)
+
+
+def test_a_byte_order_mark_of_utf16_refuses_at_once():
+    data = ("English text of two bytes a character\n" * 4_000).encode("utf-16")
+    with pytest.raises(InputError, match='encoding = "utf-16"'):
+        Decoder("a.txt").decode(data.split(b"\n")[0])

@@ -1,7 +1,9 @@
 """The texts that every Python carries."""
 
 import ast
+import importlib.metadata
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -68,11 +70,35 @@ def test_prose_does_not_need_installed_packages(monkeypatch):
 def test_readmes_and_licences_of_packages_are_read(monkeypatch):
     monkeypatch.setattr(python_text, "_stdlib_files", lambda _: iter(()))
     found = {raw.source: raw for raw in read_python("python:docs", LIMIT)}
-    assert "pytest" in [name for name, _ in list_distributions()]
-    metadata = found["python:docs/pytest/METADATA"]
+    metadata = found["python:docs/numpy/METADATA"]
     assert 0 < metadata.start < metadata.end
-    licences = [raw for name, raw in found.items() if "/pytest/" in name and "LICENSE" in name]
-    assert [raw.group for raw in licences] == ["python:docs/licences"]
+    licences = {raw.group for name, raw in found.items() if "/numpy/" in name and "LICENSE" in name}
+    assert licences == {"python:docs/licences"}
+
+
+def test_only_packages_that_danlu_requires_are_read():
+    names = [name for name, _ in list_distributions()]
+    assert {"numpy", "torch", "typing_extensions"} <= set(names)
+    assert not {"danlu", "pytest", "hypothesis", "ruff", "mypy", "transformers"} & set(names)
+    assert list_distributions() == list_distributions()
+
+
+def test_requirements_are_followed_without_those_under_a_condition(monkeypatch):
+    requires = {
+        "danlu": ["a>=1", "B_b.c[x] ~=2", 'extra; extra == "dev"'],
+        "a": ["b-b-c", "gone", "danlu"],
+        "b-b-c": ['colour; sys_platform == "win32"'],
+    }
+
+    def distribution(name):
+        if name not in requires:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return SimpleNamespace(name=name, version="1", requires=requires[name])
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
+    assert list_distributions() == [("a", "1"), ("b-b-c", "1")]
+    del requires["danlu"]
+    assert list_distributions() == []
 
 
 def test_nothing_that_is_read_is_imported(stdlib, monkeypatch):

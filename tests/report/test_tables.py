@@ -3,7 +3,7 @@
 import pytest
 
 from danlu.report.facts import Facts
-from danlu.report.tables import evaluation, events, nearest_shares, result, samples, tell, verdicts
+from danlu.report.tables import evaluation, events, explained, nearest_shares, result, samples, tell, verdicts
 
 ROW = {
     "domain": "prose",
@@ -70,3 +70,7 @@ def test_saves_in_a_row_are_one_line():
     assert "saved 3 checkpoints, steps 0 to 100, in 3.0 s" in text
     assert "saved a checkpoint, step 150, in 1.0 s" in text
     assert text.count("<tr>") == 4
+
+
+def test_a_run_too_short_for_a_worst_step_says_so():
+    assert "too short" in explained(Facts("r", explained={"step": None, "documents": []}))

@@ -13,7 +13,7 @@ from danlu.files import write_json
 from danlu.monitor.runlog import RunLog
 from danlu.plan.machine import Machine
 from danlu.plan.memory import MemoryEstimate
-from danlu.plan.mixture import MixtureRow
+from danlu.plan.mixture import PlannedDomain
 from danlu.plan.plan import Choice, Plan, write_plan
 from danlu.report.facts import Facts
 from danlu.report.write import sections, write_report
@@ -28,6 +28,7 @@ FILES = (
     "events.jsonl",
     "samples.jsonl",
     "export/report.json",
+    "explained.json",
 )
 
 
@@ -50,8 +51,8 @@ def make_plan() -> Plan:
         tokens_per_second=20_000.0,
         expected_seconds=STEPS * BATCH / 20_000,
         mixture=(
-            MixtureRow("code", 0.8, 100_000, 49_152, 0.49),
-            MixtureRow("prose", 0.2, 50_000, 12_288, 0.25),
+            PlannedDomain("code", 0.8, 100_000, 49_152, 0.49),
+            PlannedDomain("prose", 0.2, 50_000, 12_288, 0.25),
         ),
         choices=(Choice("train.micro_batch", "8", "fits in memory"),),
         machine=Machine("A processor", 2, 1_000_000_000, "Linux"),
@@ -109,6 +110,8 @@ def run(tmp_path: Path) -> Path:
     log.event("replayed", steps=5, equal=5, different=[])
     log.event("finished", step=STEPS, reason=None)
     log.close()
+    document = {"domain": "code", "source": "a<b>.py", "start": 5, "end": 90, "tokens": 40, "loss": 4.25}
+    write_json(directory / "explained.json", {"step": 7, "loss": 5.5, "documents": [document] * 20})
     write_json(
         directory / "export" / "report.json",
         {
@@ -127,7 +130,7 @@ def test_a_whole_run_has_every_section(run):
     path = write_report(run)
     assert path == run / "report.html"
     text = path.read_text(encoding="utf-8")
-    assert text.count("<section") == 10
+    assert text.count("<section") == 11
     assert 'class="missing"' not in text
     for said in (
         "Finished: step 60 of 60",
@@ -141,6 +144,9 @@ def test_a_whole_run_has_every_section(run):
         "seed = 7",
         "100 MB",
         "0.95",
+        "At step 7 the loss, 5.500",
+        "a&lt;b&gt;.py [5:90]",
+        "8 more are in explained.json",
     ):
         assert said in text, said
     assert "upon &lt;b&gt;a&lt;/b&gt; time\u2407" in text
@@ -152,7 +158,7 @@ def test_a_missing_file_is_said_and_the_rest_is_there(run, name):
     text = write_report(run).read_text(encoding="utf-8")
     assert f"There is no {name} in this run yet." in text
     assert text.count('class="missing"') >= 1
-    assert text.count("<section") == 10
+    assert text.count("<section") == 11
 
 
 @pytest.mark.parametrize("name", ["corpus/funnel.json", "plan.json", "export/report.json"])
@@ -181,7 +187,7 @@ def test_rows_of_another_version_cost_only_their_section(run):
 def test_an_empty_directory_has_a_report(tmp_path):
     text = write_report(tmp_path).read_text(encoding="utf-8")
     assert "This run has not trained yet." in text
-    assert text.count('class="missing"') == 10
+    assert text.count('class="missing"') == 11
 
 
 def test_it_is_written_in_the_same_way_twice(run):

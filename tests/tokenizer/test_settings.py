@@ -14,7 +14,7 @@ def test_sizes_with_units():
     ("keys", "said"),
     [
         ({"vocab_size": 259}, "260"),
-        ({"kind": "unigram"}, "not supported yet"),
+        ({"kind": "unigram"}, "byte_bpe"),
         ({"pretokenizer": "bert"}, "gpt2"),
         ({"vocab": 300}, "Extra inputs"),
     ],

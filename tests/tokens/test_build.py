@@ -57,7 +57,7 @@ def test_every_document_is_there(corpus, real_codec, tmp_path):
     texts = {f"{domain}{i}": text for domain in TEXTS for i, text in enumerate(TEXTS[domain])}
     found = {}
     for row in report.domains:
-        documents = open_documents(tmp_path / "tokens" / row.split / row.domain, real_codec.sha256, 300)
+        documents = open_documents(tmp_path / "tokens" / row.split / row.domain, real_codec)
         assert (row.documents, row.tokens) == (len(documents), documents.tokens)
         for i in range(len(documents)):
             ids = documents.tokens_of(i, 0, 10**9)
@@ -83,6 +83,16 @@ def test_a_finished_shard_is_not_made_again(corpus, real_codec, tmp_path):
     assert [(row.tokens, row.shards) for row in again.domains] == [
         (row.tokens, row.shards) for row in first.domains
     ]
+
+
+def test_a_damaged_shard_is_made_again(corpus, real_codec, tmp_path):
+    build_tokens(real_codec, corpus, tmp_path / "tokens")
+    shard = next((tmp_path / "tokens").rglob("shard-*.safetensors"))
+    data = shard.read_bytes()
+    shard.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    report = build_tokens(real_codec, corpus, tmp_path / "tokens")
+    assert sum(row.shards_made for row in report.domains) == 1
+    assert shard.read_bytes() == data
 
 
 def test_only_what_changed_is_made_again(corpus, real_codec, tmp_path):

@@ -1,5 +1,7 @@
 """The order of the documents depends on their ids alone, and each can be read and traced."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -53,7 +55,7 @@ def test_refusals(tmp_path, write_domain):
     with pytest.raises(MissingError, match="build the tokens"):
         open_documents(tmp_path / "train" / "none")
     with pytest.raises(MismatchError, match="another tokenizer"):
-        open_documents(directory, "f" * 64, 300)
+        open_documents(directory, SimpleNamespace(sha256="f" * 64, vocab_size=300, bos_id=0, eos_id=1))
     moved = directory.rename(directory.with_name("code"))
     with pytest.raises(MismatchError, match="'prose', not of 'code'"):
         open_documents(moved)

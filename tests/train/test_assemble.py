@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from danlu.attention import reference, sdpa
 from danlu.errors import MissingError, RecipeError
 from danlu.train.assemble import assemble, build, resolve_device
 from small_run import recipe_and_plan
@@ -32,6 +33,15 @@ def test_missing_shards_are_an_error(small: Path) -> None:
     (small / "tokens" / "train").rename(small / "tokens" / "elsewhere")
     with pytest.raises(MissingError, match="tokens"):
         assemble(recipe, small, plan)
+
+
+def test_the_recipe_names_the_attention(prepared: Path) -> None:
+    recipe, plan = recipe_and_plan(prepared)
+    model = recipe.model.model_copy(update={"attention": "reference"})
+    slow = build(recipe.model_copy(update={"model": model}), prepared, plan)
+    fast = build(recipe, prepared, plan)
+    assert slow.network.layers[0].attention.attend is reference.attend
+    assert fast.network.layers[0].attention.attend is sdpa.attend
 
 
 def test_device_that_is_not_there_is_refused(prepared: Path) -> None:

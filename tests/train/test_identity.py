@@ -56,3 +56,11 @@ def test_another_length_or_other_data_is_another_training() -> None:
     ):
         with pytest.raises(MismatchError):
             require_same(base, other, Path("runs/small"))
+
+
+def test_a_key_that_came_after_the_checkpoint_had_its_default_then() -> None:
+    saved = of()
+    del saved["optimizer"]["momentum"], saved["loss"], saved["model"]["rope"]
+    require_same(saved, of(), Path("runs/small"))
+    with pytest.raises(MismatchError, match=r"momentum: 0\.95 -> 0\.5"):
+        require_same(saved, of(optimizer__momentum=0.5), Path("runs/small"))

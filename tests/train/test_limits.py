@@ -1,5 +1,7 @@
 """Limits stop before the step that would exceed them."""
 
+import time
+
 import pytest
 
 from danlu.errors import UsageError
@@ -15,7 +17,6 @@ def test_none_forbids_nothing() -> None:
     [
         (Limits(steps=3), (3, 0, 0.0), (4, 0, 0.0)),
         (Limits(tokens=100), (1, 100, 0.0), (1, 101, 0.0)),
-        (Limits(minutes=0.5), (1, 0, 30.0), (1, 0, 30.1)),
         (Limits(steps=0), (0, 0, 0.0), (1, 0, 0.0)),
     ],
 )
@@ -30,3 +31,10 @@ def test_exact(limits: Limits, allowed: tuple[int, int, float], forbidden: tuple
 def test_negative_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=f"--{name} -1"):
         Limits(**{name: -1})
+
+
+def test_minutes_count_from_the_start_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = Limits(minutes=0.5, started=100.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 110.0)
+    assert limits.forbid(1, 0, 20.0) is None
+    assert limits.forbid(1, 0, 20.1) == "--minutes 0.5"

@@ -185,3 +185,27 @@ def test_foreign_directory_is_refused(small: Path) -> None:
 
 def test_recipe_of_the_run_is_whole(small: Path) -> None:
     assert load_run(small).recipe == recipe_and_plan(small)[0]
+
+
+def test_a_signal_during_the_first_evaluation_stops_before_the_first_step(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = loop.Observer.before_first_step
+
+    def interrupted(observer: loop.Observer) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        real(observer)
+
+    monkeypatch.setattr(loop.Observer, "before_first_step", interrupted)
+    recipe, plan = recipe_and_plan(small)
+    with pytest.raises(Stopped, match="after step 0"):
+        train(recipe, small, plan)
+    assert list_steps(small / "checkpoints") == [0]
+
+
+def test_a_replay_that_a_limit_cuts_short_is_told(small: Path, python: Callable[[str], int]) -> None:
+    assert python(KILLED.format(run=str(small), step=18, before=False)) == -signal.SIGKILL
+    recipe, plan = recipe_and_plan(small)
+    train(recipe, small, plan, Limits(steps=13))
+    replay = next(event for event in read_events(small) if event["kind"] == "replayed")
+    assert (replay["steps"], replay["logged"], replay["equal"]) == (3, 7, 3)

@@ -33,3 +33,11 @@ def test_measuring_writes_nothing(small: Path) -> None:
     before = sorted(path for path in small.rglob("*") if "index" not in path.name)
     measure_plan(recipe_and_plan(small)[0], small)
     assert sorted(path for path in small.rglob("*") if "index" not in path.name) == before
+
+
+def test_a_rehearsal_may_be_shorter_than_the_warm_up_and_repeat_a_small_text(prepared: Path) -> None:
+    changed = tables(train__steps=100, mixture__max_epochs=8.0)
+    changed["schedule"] = {"warmup_tokens": 40 * 512}
+    assert measure_plan(parse(changed), prepared).warmup_tokens == 40 * 512
+    changed = tables(train__steps=2, train__batch_tokens=8192, mixture__max_epochs=2.0)
+    assert measure_plan(parse(changed), prepared).steps == 2

@@ -33,7 +33,7 @@ def test_evaluations_and_samples_when_due(small: Path) -> None:
     train(recipe, small, plan, Limits(steps=7))
     assert sorted({row["step"] for row in read_evaluations(small)}) == [0, 3, 6]
     samples = read_samples(small)
-    assert [row["step"] for row in samples] == [0, 3, 6]
+    assert [row["step"] for row in samples] == [0, 4]
     assert {row["prompt"] for row in samples} == {"def"}
 
 
@@ -52,3 +52,12 @@ def test_metrics_have_every_step_and_what_it_cost(small: Path) -> None:
     assert all(row["tokens_per_second"] > 0 and row["grad_norm"] > 0 for row in rows)
     assert 0 < rows[0]["learning_rate"] <= plan.learning_rate
     assert [event["kind"] for event in read_events(small)][-1] == "limit"
+
+
+def test_the_end_of_the_plan_is_measured_and_sampled(small: Path) -> None:
+    monitor = {"samples": ["def"], "sample_tokens": 2, "sample_shares": [0.0, 0.3, 1.0]}
+    recipe, plan = changed(small, evaluate={"every_steps": 15}, monitor=monitor)
+    train(recipe, small, plan)
+    assert [row["step"] for row in read_samples(small)] == [0, 12, 40]
+    assert read_samples(small)[-1]["share"] == 1.0
+    assert sorted({row["step"] for row in read_evaluations(small)}) == [0, 15, 30, 40]

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from danlu.checkpoint.manifest import MANIFEST, STATE, Entry, Manifest
+from danlu.checkpoint.steps import step_path
 from danlu.errors import MissingError
+from danlu.files import append_line, sha256_file
 from danlu.recipe import parse
 from danlu.workflow import depends
 from danlu.workflow.run import Run, open_run
@@ -77,3 +80,40 @@ def test_python_s_own_text_is_named_by_its_version(tmp_path: Path) -> None:
     recipe = parse({"name": "x", "corpus": {"source": [source]}, "train": {"steps": 1}})
     inputs = depends.corpus(open_run(recipe, tmp_path)).inputs
     assert list(inputs) == ["python:stdlib"]
+
+
+def saved(run: Run, *steps: int) -> None:
+    for step in steps:
+        path = step_path(run.directory / "checkpoints", step)
+        path.mkdir(parents=True)
+        (path / STATE).write_text("{}")
+        entry = Entry(STATE, 2, sha256_file(path / STATE))
+        (path / MANIFEST).write_bytes(Manifest(step, (entry,)).encode())
+
+
+@pytest.mark.parametrize("damage", ["manifest.json", "state.json"])
+def test_a_damaged_newest_checkpoint_counts_as_little_as_in_loading(tmp_path: Path, damage: str) -> None:
+    run = a_run(tmp_path)
+    saved(run, 2)
+    before = [of(run).inputs for of in (depends.evaluation, depends.explanation, depends.export)]
+    saved(run, 4)
+    assert depends.newest_checkpoint(run).step == 4
+    assert depends.evaluation(run).inputs != before[0]
+    (step_path(run.directory / "checkpoints", 4) / damage).unlink()
+    assert depends.newest_checkpoint(run).step == 2
+    assert [of(run).inputs for of in (depends.evaluation, depends.explanation, depends.export)] == before
+
+
+def test_the_export_follows_the_final_evaluation_which_its_card_tells(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    saved(run, 4)
+    before = depends.export(run).inputs
+    row = {"step": 4, "domain": "prose", "loss": 2.0}
+    for partial in (row, {**row, "final": False}, {**row, "step": 2, "final": True}):
+        append_line(run.directory / "evaluations.jsonl", partial)
+    assert depends.final_evaluations(run.directory, 4) == []
+    assert depends.export(run).inputs == before
+    append_line(run.directory / "evaluations.jsonl", {**row, "final": True})
+    append_line(run.directory / "evaluations.jsonl", row)
+    assert depends.final_evaluations(run.directory, 4) == [{**row, "final": True}]
+    assert depends.export(run).inputs != before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -63,8 +65,7 @@ def test_the_globs_find_exactly_the_files(tmp_path: Path) -> None:
 def test_few_files_are_split_by_paragraph_and_many_by_file(tmp_path: Path) -> None:
     few = find_domains(write(tmp_path / "few", "a.txt"))[0]
     many = find_domains(write(tmp_path / "many", *(f"{i}.md" for i in range(25))))[0]
-    lines = find_domains(write(tmp_path / "lines", "a.jsonl"))[0]
-    assert (few.document, many.document, lines.document) == ("blank_line", "file", "file")
+    assert (few.document, many.document) == ("blank_line", "file")
 
 
 def test_the_validation_share_reaches_a_file_of_every_domain(tmp_path: Path) -> None:
@@ -123,9 +124,105 @@ def test_a_new_subfolder_is_not_ignored_in_silence(
     resolve_folder(str(folder), runs=runs)
     write(folder, "new/b.md")
     resolve_folder(str(folder), runs=runs)
-    assert "does not read new" in capsys.readouterr().err
+    assert "does not read 1 file(s) (*.md) of new" in capsys.readouterr().err
 
 
 def test_two_subfolders_with_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="rename one"):
         find_domains(write(tmp_path / "notes", "a b/x.md", "a-b/x.md"))
+
+
+def build(folder: Path, tmp_path: Path):
+    """The corpus of the recipe that is made of a folder: its recipe and its funnel."""
+    from danlu.corpus.build import build_corpus
+
+    recipe = parsed(folder, tmp_path)
+    return recipe, build_corpus(recipe.corpus, folder, tmp_path / f"corpus-{folder.name}")
+
+
+def records(count: int) -> list[str]:
+    return [
+        f"Record {i} tells of {i * 7919} things that none of the others knows about." for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "data.jsonl", "a.jsonl.gz", "b.jsonl.zst", "train.parquet"])
+def test_records_are_held_out_one_by_one_whatever_their_file_is_called(tmp_path: Path, name: str) -> None:
+    import pyarrow
+    import pyarrow.parquet
+    import zstandard
+
+    folder, texts = tmp_path / "folder", records(400)
+    folder.mkdir()
+    lines = "\n".join(json.dumps({"text": text}) for text in texts).encode()
+    if name.endswith("parquet"):
+        pyarrow.parquet.write_table(pyarrow.table({"text": texts}), folder / name)
+    else:
+        pack = {".gz": gzip.compress, ".zst": zstandard.compress}.get(Path(name).suffix, bytes)
+        (folder / name).write_bytes(pack(lines))
+    recipe, funnel = build(folder, tmp_path)
+    assert recipe.corpus.validation_share <= 0.05
+    assert [source.document for source in recipe.corpus.source] == ["file"]
+    assert 1 <= funnel.total_kept("validation").documents < 60
+
+
+def test_plain_text_and_records_of_one_domain_are_two_sources(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mixed", "a.md", "b.txt", text="\n\n".join(records(60)))
+    (folder / "c.jsonl").write_text("\n".join(json.dumps({"text": f"Also: {text}"}) for text in records(60)))
+    text = recipe_of_folder(folder, "made")
+    assert text.count("[[corpus.source]]") == 2
+    assert text.count("document =") == 1
+    recipe, funnel = build(folder, tmp_path)
+    assert {source.domain for source in recipe.corpus.source} == {"mixed"}
+    assert recipe.corpus.validation_share <= 0.05
+    assert funnel.total_kept().documents == 120
+
+
+def test_files_that_would_hold_out_too_much_are_split_by_paragraph(tmp_path: Path) -> None:
+    from danlu.corpus.split import split_point
+
+    names = [name for i in range(500) if split_point(name := f"{i}.md") > 0.25][:25]
+    folder = write(tmp_path / "unlucky", *names)
+    assert find_domains(folder)[0].document == "blank_line"
+    assert parsed(folder, tmp_path).corpus.validation_share <= 0.05
+
+
+def a_run_in(directory: Path) -> Path:
+    return write(directory, "run.json", "recipe.toml", "export/README.md", "corpus/train/x/part.parquet")
+
+
+def test_runs_are_not_read_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from danlu.read.find import find_files
+
+    folder = write(tmp_path / "home", "notes/a.md", "notes/deep/b.md", "runs/half/tokenizer/notes.txt")
+    a_run_in(folder / "runs" / "home")
+    a_run_in(folder / "notes" / "my run")
+    monkeypatch.chdir(folder)
+    domains = find_domains(folder)
+    assert [(domain.name, domain.files) for domain in domains] == [
+        ("notes", ("notes/a.md", "notes/deep/b.md"))
+    ]
+    recipe = parsed(folder, tmp_path)
+    found = [file.name for source in recipe.corpus.source for file in find_files(source, folder)]
+    assert found == ["notes/a.md", "notes/deep/b.md"]
+
+
+def test_a_new_kind_of_file_in_a_known_domain_is_not_ignored_in_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, runs = write(tmp_path / "notes", "sub/a.md", "top.md"), tmp_path / "runs"
+    resolve_folder(str(folder), runs=runs)
+    write(folder, "sub/deep/b.md")
+    resolve_folder(str(folder), runs=runs)
+    assert "does not read" not in capsys.readouterr().err
+    write(folder, "sub/c.txt")
+    resolve_folder(str(folder), runs=runs)
+    assert "does not read 1 file(s) (*.txt) of sub" in capsys.readouterr().err
+
+
+def test_the_recipe_has_a_prompt_of_the_text_itself(tmp_path: Path) -> None:
+    folder = write(tmp_path / "notes", "a.md", text='# "Once\x1b[31m upon\x7f" a time\n\nAnd more.\n')
+    assert parsed(folder, tmp_path).monitor.samples == ["# a time And"]
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "a.jsonl").write_text('{"text": "x"}')
+    assert parsed(tmp_path / "records", tmp_path).monitor.samples == ["The"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from danlu.errors import MissingError
+from danlu.files import append_line
 from danlu.recipe import parse
 from danlu.train.limits import Limits
 from danlu.workflow import results, stages
@@ -103,7 +104,7 @@ def test_the_evaluation_has_a_final_row_with_baselines(run: Run) -> None:
 def test_what_is_beaten_and_what_is_not_is_said() -> None:
     row = {"domain": "a", "loss": 2.0, "perplexity": 7.4, "bits_per_byte": 2.0}
     text = results.describe_evaluation({**row, "baselines": {"order0": 4.0, "bigram": 3.0, "xz": 1.0}})
-    assert "better than byte frequencies 4.000, byte bigrams 3.000; not better than xz 1.000" in text
+    assert text.endswith("; beats order-0 (4.00) and bigram (3.00), but not xz -9 (1.00)")
 
 
 def test_texts_are_generated_the_same_each_time(run: Run) -> None:
@@ -144,3 +145,23 @@ def test_a_damaged_save_is_named(run: Run) -> None:
 def test_a_run_without_saves_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="danlu train"):
         results.saved_steps(tmp_path)
+
+
+def test_the_card_tells_the_final_evaluation_and_is_renewed_with_it(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card = run.directory / "export" / "README.md"
+    assert "order-0" in card.read_text()
+    assert "order0" not in card.read_text()
+    path = run.directory / "evaluations.jsonl"
+    before = path.read_bytes()
+    row = json.loads(before.splitlines()[-1])
+    append_line(path, {**row, "final": False, "bits_per_byte": 123.456})
+    results.export_run(run, run.directory / "partial")
+    assert "123.456" not in (run.directory / "partial" / "README.md").read_text()
+    append_line(path, {**row, "bits_per_byte": 65.432})
+    said = headlines(capsys, lambda: stages.export_stage(run))
+    assert said["export"] == "redone because input evaluation changed"
+    assert "65.432" in card.read_text()
+    path.write_bytes(before)
+    stages.export_stage(run)

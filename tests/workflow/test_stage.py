@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from danlu.errors import MismatchError
+from danlu.files import restore_directories
+from danlu.tokenizer.settings import TokenizerSettings
 from danlu.workflow.stage import (
     NEVER,
     Stage,
@@ -17,6 +19,7 @@ from danlu.workflow.stage import (
     output_digest,
     read_manifest,
     rebuilt,
+    remove_damaged,
     why_stale,
     write_manifest,
 )
@@ -158,3 +161,65 @@ def test_the_manifest_is_json_that_others_can_read(stage: Stage) -> None:
     manifest = json.loads(stage.manifest_path.read_text())
     assert manifest["stage"] == "tokenizer"
     assert manifest["outputs"]["sub/out.txt"][0] == 5
+
+
+@pytest.mark.parametrize("call", range(1, 4))
+def test_a_kill_while_the_new_takes_the_place_of_the_old_loses_neither(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    build(stage)
+    with monkeypatch.context() as patch:
+        renames, real = [0], os.rename
+
+        def rename(*paths: str) -> None:
+            renames[0] += 1
+            if renames[0] == call:
+                raise KeyboardInterrupt
+            real(*paths)
+
+        patch.setattr(os, "rename", rename)
+        with pytest.raises(KeyboardInterrupt):
+            build(stage, "other")
+    restore_directories(stage.directory.parent)
+    assert why_stale(stage) is None
+    assert (stage.directory / "sub" / "out.txt").read_text() == ("other" if call == 3 else "hello")
+
+    def fail() -> None:
+        with rebuilt(stage, accept):
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        fail()
+    assert why_stale(stage) is None
+
+
+def test_a_key_that_is_younger_than_the_manifest_has_its_default(tmp_path: Path) -> None:
+    now = {"kind": "byte_bpe", "vocab_size": 4096}
+    build(Stage("tokenizer", tmp_path / "tokenizer", {"vocab_size": 4096}, {}))
+    stage = Stage("tokenizer", tmp_path / "tokenizer", now, {})
+    assert why_stale(stage) == "kind: None -> 'byte_bpe'"
+    assert why_stale(replace(stage, section=TokenizerSettings)) is None
+    assert why_stale(replace(stage, section=TokenizerSettings, settings={**now, "kind": "x"})) is not None
+
+
+def test_a_refused_manifest_is_not_written(stage: Stage) -> None:
+    def refuse(_outputs: str) -> None:
+        raise MismatchError("no")
+
+    stage.directory.mkdir()
+    with pytest.raises(MismatchError):
+        write_manifest(stage, accept=refuse)
+    assert why_stale(stage) == NEVER
+
+
+def test_only_damaged_outputs_are_removed(stage: Stage) -> None:
+    remove_damaged(stage)
+    build(stage)
+    (stage.directory / "other").write_text("not of the manifest")
+    remove_damaged(stage)
+    assert why_stale(stage) is None
+    (stage.directory / "sub" / "out.txt").write_text("hallo")
+    os.utime(stage.directory / "sub" / "out.txt", ns=(1, 1))
+    remove_damaged(stage)
+    assert why_stale(stage) == "output sub/out.txt is missing"
+    assert (stage.directory / "other").exists()

@@ -16,6 +16,8 @@ from danlu.checkpoint.manifest import MANIFEST, STATE, Entry, Manifest, step_nam
 from danlu.errors import InputError, MismatchError
 from danlu.files import sha256_file
 from danlu.recipe import Recipe, parse
+from danlu.tokens.build import build_tokens
+from danlu.tokens.shard import verify_shard
 from danlu.workflow import stages
 from danlu.workflow.run import Run, hold, open_run
 
@@ -161,6 +163,7 @@ def test_a_missing_and_a_damaged_output_are_noticed(folder: Path, said: Any) -> 
     shard.write_bytes(shard.read_bytes()[:-1] + b"?")
     do(run)
     assert said()["tokenizer"] == "redone because output tokenizer.json is missing"
+    verify_shard(shard)
     do(run)
     assert said() == dict.fromkeys(["corpus", "tokenizer", "tokens"], "done already")
 
@@ -323,3 +326,32 @@ def test_the_outlook_tells_what_would_be_done(folder: Path, trainer: list) -> No
     assert seen["corpus"] == "would be redone: input texts/3.txt changed"
     assert seen["tokens"] == "would be redone if the corpus comes out different"
     assert list(dict(stages.outlook(run, "tokenizer"))) == ["corpus", "tokenizer"]
+
+
+def test_refused_shards_do_not_count_as_done_the_second_time(
+    folder: Path, trainer: list, said: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(folder)
+    do_train(run)
+    shard = next((run.directory / "tokens").rglob("shard-*.safetensors"))
+    shard.unlink()
+
+    def of_another_version(codec: Any, corpus: Path, directory: Path) -> Any:
+        report = build_tokens(codec, corpus, directory)
+        shard.write_bytes(shard.read_bytes() + b"x")
+        return report
+
+    monkeypatch.setattr("danlu.tokens.build.build_tokens", of_another_version)
+    for _ in range(2):
+        said()
+        with pytest.raises(MismatchError, match="another tokens"):
+            do_train(run)
+
+
+def test_a_directory_left_aside_by_a_kill_is_put_back(folder: Path, said: Any) -> None:
+    run = a_run(folder)
+    do(run)
+    (run.directory / "corpus").rename(run.directory / ".old-corpus")
+    said()
+    do(run)
+    assert set(said().values()) == {"done already"}

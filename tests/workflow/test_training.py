@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def recipe(**tables: Any) -> Recipe:
     train = {"tokens": 4096, "sequence_length": 32, "batch_tokens": 128, **tables.pop("train", {})}
     train = {key: value for key, value in train.items() if value is not None}
     source = {"domain": "prose", "paths": ["*.txt"]}
-    return parse({"name": "small", "corpus": {"source": [source]}, "train": train, **tables})
+    return parse({"name": "small", "corpus": {"source": [source]}, **tables, "train": train})
 
 
 @pytest.fixture
@@ -102,3 +103,34 @@ def test_the_decisive_settings_are_json_without_free_keys() -> None:
     assert settings["train"] == {"tokens": 4096, "sequence_length": 32, "batch_tokens": 128}
     assert {"corpus", "tokenizer", "tokens", "mixture", "model", "optimizer"} <= set(settings)
     assert not {"monitor", "checkpoint", "evaluate", "name"} & set(settings)
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "training_v1.json"
+"""The record of `recipe()` as it was first written; keys that came later are not in it, and it is never renewed."""
+
+
+def test_a_record_that_is_older_than_some_keys_is_still_the_same_training(tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_bytes(GOLDEN.read_bytes())
+    (tmp_path / "checkpoints" / "step-00000000").mkdir(parents=True)
+    refuse_another_training(recipe(), tmp_path)
+    with pytest.raises(MismatchError, match="seed: 1 -> 2"):
+        refuse_another_training(recipe(seed=2), tmp_path)
+
+
+def test_a_key_that_was_not_known_then_had_its_default(trained: Path) -> None:
+    path = trained / "training.json"
+    record = json.loads(path.read_text())
+    settings = record["settings"]
+    del (
+        settings["loss"],
+        settings["optimizer"]["weight_decay"],
+        settings["corpus"]["step"][1]["min_characters"],
+    )
+    del settings["corpus"]["source"][0]["encoding"], settings["seed"]
+    path.write_text(json.dumps(record))
+    refuse_another_training(recipe(), trained)
+    with pytest.raises(MismatchError, match=r"optimizer.weight_decay: 0.1 -> 0.2"):
+        refuse_another_training(recipe(optimizer={"weight_decay": 0.2}), trained)
+    source = {"domain": "prose", "paths": ["*.txt"], "encoding": "gb18030"}
+    with pytest.raises(MismatchError, match=r"corpus.source: .*gb18030"):
+        refuse_another_training(recipe(corpus={"source": [source]}), trained)

@@ -8,6 +8,7 @@ notices. Written last: a directory without it was never whole. Costs: one read a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from danlu.errors import DamagedError, MismatchError
-from danlu.files import digest, sha256_file
+from danlu.files import ASIDE, digest, sha256_file
 
 MANIFEST = "manifest.json"
 STATE = "state.json"
@@ -55,6 +56,11 @@ class Manifest:
             "files": [asdict(entry) for entry in self.files],
         }
         return (json.dumps({**body, "digest": digest(body)}, indent=2) + "\n").encode()
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the manifest, and so of all that the checkpoint holds."""
+        return hashlib.sha256(self.encode()).hexdigest()
 
 
 @contextmanager
@@ -96,7 +102,7 @@ def read_manifest(directory: Path) -> Manifest:
 def check_names(directory: Path, manifest: Manifest) -> None:
     """Exactly the files of the manifest are there, as regular files of the right size, under the right step."""
     expected = {entry.name: entry.bytes for entry in manifest.files}
-    if directory.name.split(".")[0] != step_name(manifest.step):
+    if directory.name.removeprefix(ASIDE) != step_name(manifest.step):
         raise DamagedError(f"{directory} holds the checkpoint of step {manifest.step}")
     with reading(directory):
         found = {item.name: item.stat(follow_symlinks=False) for item in os.scandir(directory)}

@@ -53,7 +53,6 @@ def save(
             entries = [_write(temporary / f"{stem}.safetensors", encode(tensors[stem])) for stem in tensors]
             entries.append(_write(temporary / STATE, [encoded_state]))
             _write(temporary / MANIFEST, [Manifest(step, tuple(entries)).encode()])
-            sync_directory(temporary)
             return put_in_place(temporary, directory, step)
         finally:
             # What cannot be removed now is removed by the next save.

@@ -2,20 +2,26 @@
 
 Guarantees: a name step-NNNNNNNN appears and disappears by one rename, so a reader or a kill never meets half
 a step. A directory cannot replace another in one rename, so the step that is replaced stays readable as
-step-NNNNNNNN.old until the new one is in place. Costs: two fsyncs of the parent a save. No torch.
+.old-step-NNNNNNNN until the new one is in place. Costs: two fsyncs of the parent a save. No torch.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
-from danlu.checkpoint.manifest import step_name
-from danlu.files import TEMPORARY, remove_temporaries, sync_directory
+from danlu.checkpoint.manifest import Manifest, step_name, verify
+from danlu.errors import DamagedError
+from danlu.files import (
+    ASIDE,
+    aside,
+    remove_directory,
+    remove_temporaries,
+    replace_directory,
+    restore_directories,
+)
 
-_OLD = ".old"
-_STEP = re.compile(r"step-(\d{8,})(\.old)?")
+_STEP = re.compile(rf"(?:{re.escape(ASIDE)})?step-(\d{{8,}})")
 
 
 def list_steps(directory: Path) -> list[int]:
@@ -32,38 +38,38 @@ def step_path(directory: Path, step: int) -> Path:
     replacement.
     """
     path = directory / step_name(step)
-    old = path.with_name(path.name + _OLD)
-    return old if old.is_dir() and not path.exists() else path
+    return aside(path) if aside(path).is_dir() and not path.exists() else path
+
+
+def newest_good(directory: Path) -> Manifest | None:
+    """The manifest of the newest step that is whole, the one that load takes; None where there is no step.
+
+    Reads and hashes every byte of it. Raises DamagedError where steps are there and all are damaged.
+    """
+    damage: list[str] = []
+    for step in reversed(list_steps(directory)):
+        try:
+            return verify(step_path(directory, step))
+        except DamagedError as error:
+            damage.append(f"step {step}: {error}")
+    if damage:
+        raise DamagedError(f"every checkpoint in {directory} is damaged. " + ". ".join(damage))
+    return None
 
 
 def clean(directory: Path) -> None:
     """Removes what a killed save or prune left; never the only copy of a step."""
+    restore_directories(directory)
     remove_temporaries(directory)
-    for old in directory.glob(f"step-*{_OLD}"):
-        if old.with_name(old.name.removesuffix(_OLD)).exists():
-            _remove(old)
 
 
 def put_in_place(temporary: Path, directory: Path, step: int) -> Path:
     """Gives a whole and synced temporary directory the name of its step, durably."""
     path = directory / step_name(step)
-    old = path.with_name(path.name + _OLD)
-    if path.exists():
-        path.rename(old)
-    temporary.rename(path)
-    sync_directory(directory)
-    if old.exists():
-        _remove(old)
+    replace_directory(temporary, path)
     return path
 
 
 def remove_step(directory: Path, step: int) -> None:
     """Deletes a step."""
-    _remove(step_path(directory, step))
-
-
-def _remove(path: Path) -> None:
-    """Takes the name away first, so that a kill while deleting leaves no damaged step behind."""
-    gone = path.with_name(f"{TEMPORARY}removed-{path.name}")
-    path.rename(gone)
-    shutil.rmtree(gone)
+    remove_directory(step_path(directory, step))

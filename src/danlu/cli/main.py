@@ -27,6 +27,7 @@ from danlu.cli import (
     train,
 )
 from danlu.errors import DanluError
+from danlu.log import visible
 
 # Waiting threads that spin take the core from the one that works; read by OpenMP when torch is first imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -78,5 +79,5 @@ def execute(arguments: list[str]) -> int:
 def _report(text: str, exit_code: int, debug: bool) -> int:
     if debug:
         traceback.print_exc()
-    print(f"danlu: {text}", file=sys.stderr)
+    print(f"danlu: {visible(text, lines=True)}", file=sys.stderr)
     return exit_code

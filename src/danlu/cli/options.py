@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from danlu.workflow.run import Run
 
 from danlu.errors import UsageError
+from danlu.log import visible
 from danlu.train.limits import Limits
 
 RecipeOrRun = Annotated[
@@ -54,8 +54,11 @@ def size(text: str | None, option: str) -> int | None:
         raise UsageError(f"{option}: {error}") from None
 
 
-def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool) -> None:
-    """Does the stages of a recipe that are not done, up to `last`; or says which those are."""
+def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool, look: bool = False) -> None:
+    """Does the stages of a recipe that are not done, up to `last`; or says which those are.
+
+    With `look` the settings are those of a question: they are not saved with the run.
+    """
     from danlu.workflow.run import hold, resolve
     from danlu.workflow.stages import through
 
@@ -63,26 +66,30 @@ def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool
     if dry_run:
         show_outlook(run, last)
         return
-    with hold(run):
+    with hold(run, save=not (look and settings)):
         through(run, last)
 
 
-def show_outlook(run: Run, last: str = "training") -> None:
+def show_outlook(run: Run, last: str = "training", as_json: bool = False) -> None:
     """Prints what would be done, and why."""
     from danlu.workflow.stages import outlook
 
-    show(table(list(outlook(run, last))))
+    rows: list[tuple[str, ...]] = list(outlook(run, last))
+    if as_json:
+        show_json([{"stage": row[0], "outlook": row[1]} for row in rows])
+    else:
+        show(table(rows))
 
 
 def show(text: str) -> None:
     """Prints a command's answer; progress and notes go to standard error, so that this can be piped."""
-    print(text)
+    print(visible(text, lines=True))
 
 
 def show_json(value: Any) -> None:
     """Prints a command's answer for a script."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    print()
+    # The escapes of `visible` are JSON's, so that the value stays the same.
+    show(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def cell(value: Any) -> str:
@@ -93,7 +100,7 @@ def cell(value: Any) -> str:
 def table(rows: list[tuple[str, ...]]) -> str:
     """Rows of texts as aligned columns; columns of numbers to the right, also their heads."""
     columns = []
-    for column in zip(*rows, strict=True):
+    for column in zip(*(map(visible, row) for row in rows), strict=True):
         width = max(map(len, column))
         numbers = all(text[:1].isdigit() for text in column[1:])
         columns.append([text.rjust(width) if numbers else text.ljust(width) for text in column])

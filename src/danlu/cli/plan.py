@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from danlu.cli.options import AsJson, DryRun, RecipeOrRun, Settings, do_through, show, show_json
+from danlu.cli.options import AsJson, DryRun, RecipeOrRun, Settings, do_through, show, show_json, show_outlook
 
 
 def register(app: typer.Typer) -> None:
@@ -19,16 +19,19 @@ def show_plan(
 ) -> None:
     """Show what a training will take.
 
-    Parameters, memory, time and mixture, measured with a few steps on this machine.
+    Parameters, memory, time and mixture, measured with a few steps on this machine. --set only asks: the run keeps its
+    recipe.
     """
     from danlu.files import read_json
     from danlu.plan.plan import read_plan, render
     from danlu.workflow.run import resolve
 
-    do_through("plan", recipe, settings, dry_run)
+    run = resolve(recipe, settings or ())
     if dry_run:
+        show_outlook(run, "plan", as_json)
         return
-    path = resolve(recipe, settings or ()).directory / "plan.json"
+    do_through("plan", recipe, settings, dry_run=False, look=True)
+    path = run.directory / "plan.json"
     if as_json:
         show_json(read_json(path))
     else:

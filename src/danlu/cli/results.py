@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from danlu.cli.options import AsJson, RunName, cell, show, show_json, table
+from danlu.log import visible
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +24,7 @@ def evaluate(run: RunName, as_json: AsJson = False) -> None:
 
     Loss, perplexity and bits per byte of each domain, beside simple baselines of the same bytes.
     """
+    from danlu.evaluate.baselines import NAMES
     from danlu.workflow.run import find_run, hold, load_run
     from danlu.workflow.stages import evaluate_stage
 
@@ -31,10 +33,11 @@ def evaluate(run: RunName, as_json: AsJson = False) -> None:
         rows = evaluate_stage(the_run)
     if as_json:
         show_json(rows)
-    else:
+    elif rows:
         names = ("domain", "loss", "perplexity", "bits_per_byte", "tokens", "bytes")
         found = [[row[name] for name in names] + list(row["baselines"].values()) for row in rows]
-        show(table([(*names, *rows[0]["baselines"]), *(tuple(map(cell, values)) for values in found)]))
+        simple = (NAMES[name] for name in rows[0]["baselines"])
+        show(table([(*names, *simple), *(tuple(map(cell, values)) for values in found)]))
 
 
 def generate(
@@ -50,9 +53,11 @@ def generate(
     from danlu.workflow.run import find_run, load_run
 
     the_run = load_run(find_run(run))
-    print(prompt, end="", flush=True)
-    for piece in generate_text(the_run, prompt, tokens, temperature, seed, step):
-        print(piece, end="", flush=True)
+    pieces = generate_text(the_run, prompt, tokens, temperature, seed, step)
+    # The prompt is an answer too: only once there is something to follow it.
+    print(visible(prompt + next(pieces, ""), lines=True), end="", flush=True)
+    for piece in pieces:
+        print(visible(piece, lines=True), end="", flush=True)
     print()
 
 
@@ -82,12 +87,9 @@ def export(
 def report(run: RunName) -> None:
     """Write report.html.
 
-    One self-contained page of the whole run.
+    One self-contained page of the whole run, also while it trains.
     """
-    from danlu.workflow.run import find_run, hold, load_run
+    from danlu.workflow.run import find_run, load_run
     from danlu.workflow.stages import report_stage
 
-    the_run = load_run(find_run(run))
-    with hold(the_run):
-        path = report_stage(the_run)
-    show(str(path))
+    show(str(report_stage(load_run(find_run(run)))))

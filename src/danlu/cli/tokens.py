@@ -26,13 +26,14 @@ def build(recipe: RecipeOrRun, settings: Settings = None, dry_run: DryRun = Fals
 def explain(recipe: RecipeOrRun, settings: Settings = None, as_json: AsJson = False) -> None:
     """Show what the mixture will give.
 
-    Tokens and epochs of each domain in the whole training; the plan is made if it is not there.
+    Tokens and epochs of each domain in the whole training; the plan is made if it is not there. --set only asks: the
+    run keeps its recipe.
     """
     from danlu.workflow.results import explain_run
     from danlu.workflow.run import resolve
 
     run = resolve(recipe, settings or ())
-    do_through("plan", recipe, settings, dry_run=False)
+    do_through("plan", recipe, settings, dry_run=False, look=True)
     rows = explain_run(run)
     if as_json:
         show_json(rows)

@@ -54,17 +54,6 @@ class Funnel:
         splits = [split] if split else list(self.kept)
         return sum((count for name in splits for count in self.kept.get(name, {}).values()), Count())
 
-    def remaining(self) -> list[tuple[str, Count]]:
-        """What is left after "read" and after each step, for a picture; bytes as they were before normalising."""
-        left = self.total_read()
-        rows = [("read", left)]
-        for step in self.steps:
-            for reason, count in self.total_dropped().items():
-                if reason.partition(".")[0] == step:
-                    left = Count(left.documents - count.documents, left.bytes - count.bytes)
-            rows.append((step, left))
-        return rows
-
     def to_json(self) -> dict[str, Any]:
         """Plain values for a JSON file; `from_json` is the way back."""
         return {

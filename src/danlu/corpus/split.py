@@ -1,6 +1,7 @@
 """Which side of the train/validation split a document is on: by the hash of its group, never by its position.
 
-Guarantees: what is in validation stays there whatever text is added, and parts of one file are on one side.
+Guarantees: a group stays on its side whatever text is added, and parts of one file are on one side; of equal texts on
+both sides the step `exact` keeps the one in validation (steps.py).
 Raising the share only moves documents from train to validation. Costs: one 64-bit hash a document.
 """
 

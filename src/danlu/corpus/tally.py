@@ -45,6 +45,15 @@ class Tally:
         low, high = self._points.get(domain, (point, point))
         self._points[domain] = min(low, point), max(high, point)
 
+    def count_superseded(self, document: Document, reason: str) -> None:
+        """One document that was counted as kept for training was dropped after all."""
+        domain, size = document.domain, len(document.text.encode())
+        kept = self._kept[TRAIN]
+        kept[domain] += Count(-1, -size)
+        if not kept[domain].documents:
+            del kept[domain]
+        self.count_dropped(domain, reason, size)
+
     def funnel(self, steps: tuple[str, ...]) -> Funnel:
         """The counts so far."""
         damaged = dict(sorted(self._damaged.items()))
@@ -52,7 +61,7 @@ class Tally:
 
     def check(self, validation_share: float) -> None:
         """Raises InputError where the corpus cannot be trained on or validated."""
-        empty = [domain for domain in self._read if domain not in self._points]
+        empty = [domain for domain in self._read if not any(domain in kept for kept in self._kept.values())]
         if empty:
             what = "the corpus is empty" if not self._points else f"nothing of domain {empty[0]!r} is left"
             raise InputError(f"{what}: {self._account(empty)}")

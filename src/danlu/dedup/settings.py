@@ -8,7 +8,7 @@ from danlu.config import Section
 
 
 class Exact(Section):
-    """The first document of each SHA-256 of the text is kept, in the order of the sources."""
+    """One document of each SHA-256 of the text is kept: the first that is held out for validation, else the first."""
 
     use: Literal["exact"] = "exact"
     ignore_white_space: bool = True

@@ -19,7 +19,8 @@ from danlu.errors import InputError
 _CHUNK_BYTES = 1 << 22
 _SMALLEST_DICTIONARY, _LARGEST_DICTIONARY = 1 << 12, 1 << 26
 
-_NAMES = {"order0": "order-0", "bigram": "bigram", "xz": "xz -9"}
+NAMES = {"order0": "order-0", "bigram": "bigram", "xz": "xz -9"}
+"""What a reader is told for each of them."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -45,10 +46,10 @@ def baselines(train_bytes: bytes, validation_bytes: bytes) -> dict[str, float]:
 def compare(bits_per_byte: float, simple: Mapping[str, float]) -> str:
     """Which of the baselines a model beats and which not, in plain words: "beats order-0 (4.70), but not xz (2.10)"."""
     beaten = [
-        f"{_NAMES.get(name, name)} ({bits:.2f})" for name, bits in simple.items() if bits_per_byte < bits
+        f"{NAMES.get(name, name)} ({bits:.2f})" for name, bits in simple.items() if bits_per_byte < bits
     ]
     others = [
-        f"{_NAMES.get(name, name)} ({bits:.2f})" for name, bits in simple.items() if not bits_per_byte < bits
+        f"{NAMES.get(name, name)} ({bits:.2f})" for name, bits in simple.items() if not bits_per_byte < bits
     ]
     if not beaten:
         return f"does not beat {_listed(others, 'or')}"

@@ -8,10 +8,10 @@ Costs: the weights once on disk, two forward passes over at most 256 tokens.
 
 from __future__ import annotations
 
-import os
 import shutil
+import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,12 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from danlu.errors import DanluError, MismatchError, UsageError
+from danlu.errors import DamagedError, DanluError, MismatchError, UsageError
 from danlu.export.card import CardInfo, model_card
 from danlu.export.config import generation_config, model_config, weight_shapes
 from danlu.export.tokenizer import check_tokenizer, write_tokenizer
 from danlu.export.verify import TOLERANCE, Logits, Verification, verify_export
-from danlu.files import TEMPORARY, disk_errors, read_json, sync_directory, write_bytes, write_json
+from danlu.files import TEMPORARY, aside, disk_errors, read_json, replace_directory, write_bytes, write_json
 from danlu.model.shape import Shape
 from danlu.tokenizer.codec import Codec
 
@@ -65,12 +65,16 @@ def export_model(
             f"{tokenizer} has {codec.vocab_size} tokens, the model {shape.vocab_size}; they are of different runs"
         )
     weights = _checked(tensors, shape)
-    _refuse_foreign(directory)
-    temporary = directory.with_name(f"{TEMPORARY}{directory.name}")
-    shutil.rmtree(temporary, ignore_errors=True)
+    directory = directory.resolve()
+    for place in (directory, aside(directory)):
+        _refuse_foreign(place)
     with disk_errors(directory):
-        temporary.mkdir(parents=True)
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        workshop = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=directory.parent))
         try:
+            # A folder in it, because a temporary one is closed to everybody else.
+            temporary = workshop / directory.name
+            temporary.mkdir()
             _write_model(temporary, model_config(shape, codec, card.sequence_length), weights)
             write_json(temporary / "generation_config.json", generation_config(codec))
             settings = write_tokenizer(tokenizer, codec, temporary, card.sequence_length)
@@ -79,9 +83,9 @@ def export_model(
             found = verify_export(temporary, shape.vocab_size, codec.bos_id, card.sequence_length, network)
             write_bytes(temporary / "README.md", model_card(card, shape, found.max_difference).encode())
             report = _write_report(temporary, found, texts)
-            _put_in_place(temporary, directory)
+            replace_directory(temporary, directory)
         finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            shutil.rmtree(workshop, ignore_errors=True)
     return report
 
 
@@ -113,14 +117,28 @@ def _refuse_foreign(directory: Path) -> None:
         return
     if not directory.is_dir():
         raise UsageError(f"{directory} is a file; name a directory to export to")
-    known = {REPORT, MANIFEST}
-    if (directory / REPORT).is_file():
-        known |= set(read_json(directory / REPORT).get("files", {}))
+    if Path.cwd().is_relative_to(directory):
+        raise UsageError(
+            f"{directory} is the folder that you are in, and an export replaces its folder as a whole; "
+            f"name one below it, e.g. export"
+        )
+    known = _exported_names(directory)
     foreign = sorted(path.name for path in directory.iterdir() if path.name not in known)
     if foreign:
         raise UsageError(
             f"{directory} holds {foreign[0]}, which is not of an earlier export; name an empty or new directory"
         )
+
+
+def _exported_names(directory: Path) -> set[str]:
+    """The files that an earlier export, by its own report, put there; none where that is not a report of ours."""
+    try:
+        report = read_json(directory / REPORT) if (directory / REPORT).is_file() else None
+    except DamagedError:
+        return set()
+    if not isinstance(report, dict) or set(report) != {field.name for field in fields(ExportReport)}:
+        return set()
+    return {REPORT, MANIFEST, *report["files"]} if isinstance(report["files"], dict) else set()
 
 
 def _checked(tensors: Mapping[str, Tensor], shape: Shape) -> dict[str, Tensor]:
@@ -138,19 +156,3 @@ def _checked(tensors: Mapping[str, Tensor], shape: Shape) -> dict[str, Tensor]:
         name: tensor.detach().to(device="cpu", dtype=torch.float32).contiguous()
         for name, tensor in tensors.items()
     }
-
-
-def _put_in_place(temporary: Path, directory: Path) -> None:
-    """Swaps a whole directory in; a crash between the two renames leaves the new one under its temporary name."""
-    old = directory.with_name(f"{TEMPORARY}old-{directory.name}")
-    shutil.rmtree(old, ignore_errors=True)
-    for path in temporary.iterdir():
-        # The libraries that wrote some of these do not wait for the disk.
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-    sync_directory(temporary)
-    if directory.exists():
-        directory.rename(old)
-    temporary.rename(directory)
-    sync_directory(directory.parent)
-    shutil.rmtree(old, ignore_errors=True)

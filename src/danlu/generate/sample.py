@@ -1,9 +1,9 @@
 """Continues a prompt, token by token.
 
-Decides: softmax sampling at a temperature, from the `top_k` likeliest tokens if asked; temperature 0 takes the
-likeliest. Tokens that are never a training target (begin of text, padding) are never drawn; end of text stops.
-Guarantees: draw n is a function of (seed, n) alone, so the same logits give the same text on every machine; a piece
-that is streamed is whole characters, never half a UTF-8 sequence. Costs: one call of `next_logits` a token.
+Decides: softmax sampling at a temperature; 0 takes the likeliest. Tokens that are never a training target (begin of
+text, padding) are never drawn; end of text stops. Guarantees: draw n is a function of (seed, n) alone, so the same
+logits give the same text on every machine; a piece that is streamed is whole characters, never half a UTF-8 sequence.
+Costs: one call of `next_logits` a token.
 """
 
 from __future__ import annotations
@@ -50,11 +50,10 @@ def generate(
     prompt: str,
     tokens: int,
     temperature: float = 0.8,
-    top_k: int | None = None,
     seed: int = 1,
 ) -> str:
     """The continuation of a prompt, without the prompt: at most `tokens` tokens, fewer if the text ends."""
-    return "".join(stream(next_logits, codec, prompt, tokens, temperature, top_k, seed))
+    return "".join(stream(next_logits, codec, prompt, tokens, temperature, seed))
 
 
 def stream(
@@ -63,7 +62,6 @@ def stream(
     prompt: str,
     tokens: int,
     temperature: float = 0.8,
-    top_k: int | None = None,
     seed: int = 1,
 ) -> Iterator[str]:
     """The same continuation in pieces, each shown as soon as its characters are whole.
@@ -77,7 +75,7 @@ def stream(
     while len(drawn) < tokens:
         logits = np.asarray(next_logits(ids), dtype=np.float64).copy()
         logits[never] = -np.inf
-        token = draw(logits, temperature, top_k, seed, len(drawn))
+        token = draw(logits, temperature, seed, len(drawn))
         if token == codec.eos_id:
             break
         ids.append(token)
@@ -92,22 +90,16 @@ def stream(
         yield rest
 
 
-def draw(
-    logits: npt.NDArray[np.float64], temperature: float, top_k: int | None, seed: int, position: int
-) -> int:
+def draw(logits: npt.NDArray[np.float64], temperature: float, seed: int, position: int) -> int:
     """One token of softmax(logits / temperature), by inverse CDF. -inf excludes a token; NaN and +inf are an error."""
     if np.isnan(logits).any() or np.isposinf(logits).any() or np.isneginf(logits).all():
         raise DivergedError(f"the network gave logits that are not finite at token {position} of the text")
     if temperature <= 0.0:
         return int(np.argmax(logits))
-    candidates = np.arange(logits.size)
-    if top_k is not None and top_k < logits.size:
-        # Stable, so that equal logits are taken in the order of their ids.
-        candidates = np.sort(np.argsort(-logits, kind="stable")[: max(top_k, 1)])
-    scaled = logits[candidates] / temperature
+    scaled = logits / temperature
     cumulative = np.cumsum(np.exp(scaled - scaled.max()))
     threshold = generator(seed, "generate", position).random() * cumulative[-1]
-    return int(candidates[np.searchsorted(cumulative, threshold, side="right")])
+    return int(np.searchsorted(cumulative, threshold, side="right"))
 
 
 def _whole(text: str) -> int:

@@ -11,8 +11,6 @@ Shapes: B rows, T tokens, W width, H heads, KV key/value heads, D head width, F 
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -22,8 +20,7 @@ from danlu.model.gate import swiglu
 from danlu.model.norm import RmsNorm
 from danlu.model.rope import split_turned, turn, turns_table
 from danlu.model.shape import Shape
-
-Role = Literal["embedding", "head", "matrix", "gain"]
+from danlu.records import Role
 
 
 class Linear(nn.Linear):

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from danlu.errors import MismatchError
-from danlu.optim.groups import Role, group_by_role
+from danlu.optim.groups import group_by_role
 from danlu.optim.muon import Muon
 from danlu.optim.rates import Rates
 from danlu.optim.settings import OptimizerSettings
+from danlu.records import Role
 
 _ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
 

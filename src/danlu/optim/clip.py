@@ -31,12 +31,5 @@ def scale_gradients(parameters: Sequence[nn.Parameter], norm: float, max_norm: f
         torch._foreach_mul_(gradients, coefficient)
 
 
-def clip_gradients(parameters: Sequence[nn.Parameter], max_norm: float) -> float:
-    """Measures, reads the device once, and shortens. Returns the norm before; not-a-number is left to the caller."""
-    norm = float(gradient_norm(parameters))
-    scale_gradients(parameters, norm, max_norm)
-    return norm
-
-
 def _gradients(parameters: Sequence[nn.Parameter]) -> list[Tensor]:
     return [parameter.grad for parameter in parameters if parameter.grad is not None]

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from danlu.errors import MismatchError
-
-Role = Literal["embedding", "head", "matrix", "gain"]
+from danlu.records import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The learning-rate factor as a function of tokens. No torch.
 
-Decides: the factor of a step depends on the tokens consumed before it, never on step counts, so that it survives
-another batch size. Warm-up is linear from 0, then wsd (flat, then a linear decay over the last share), cosine, linear
-or constant. Guarantee: progress is clamped, so that the factor never rises again after the planned end.
+Decides: the factor of a step depends on tokens, never on step counts, so that it survives another batch size.
+Warm-up is linear in the tokens at the end of the step, decay in those at its start, so that neither the first nor the
+last step is at rate 0; between them wsd is flat (a linear decay over the last share), and cosine, linear and constant
+are what their names say. Guarantee: progress is clamped: the factor never rises again after the planned end.
 """
 
 from __future__ import annotations
@@ -30,11 +31,16 @@ def resolve_warmup(settings: ScheduleSettings, total_tokens: int, batch_tokens: 
 
 
 def rate_factor(
-    settings: ScheduleSettings, tokens_before_step: int, total_tokens: int, warmup_tokens: int
+    settings: ScheduleSettings,
+    tokens_before_step: int,
+    step_tokens: int,
+    total_tokens: int,
+    warmup_tokens: int,
 ) -> float:
-    """Factor of the peak rate, 0..1, for the step that starts after `tokens_before_step` tokens."""
-    if tokens_before_step < warmup_tokens:
-        return tokens_before_step / warmup_tokens
+    """Factor of the peak rate, 0..1, for a step of `step_tokens` that starts after `tokens_before_step` tokens."""
+    warmed = tokens_before_step + step_tokens
+    if warmed < warmup_tokens:
+        return warmed / warmup_tokens
     if settings.kind == "constant":
         return 1.0
     floor = settings.final_ratio

@@ -30,7 +30,7 @@ class OptimizerSettings(Section):
     def _consistent(self) -> OptimizerSettings:
         if self.kind != "muon":
             for name in ("matrix_learning_rate", "momentum"):
-                if getattr(self, name) != type(self).model_fields[name].default:
+                if self.is_changed(name):
                     raise ValueError(f'{name} has no effect without kind = "muon"')
         if not all(0.0 <= beta < 1.0 for beta in self.betas):
             raise ValueError("betas must be at least 0 and below 1")
@@ -50,7 +50,7 @@ class ScheduleSettings(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> ScheduleSettings:
-        if self.kind != "wsd" and self.decay_share != type(self).model_fields["decay_share"].default:
+        if self.kind != "wsd" and self.is_changed("decay_share"):
             raise ValueError('decay_share has no effect without kind = "wsd"')
         if self.kind == "constant" and self.final_ratio != 0.0:
             raise ValueError('final_ratio has no effect with kind = "constant"')

@@ -29,13 +29,14 @@ def read_machine() -> Machine:
     free = [size for size in (_free_memory(), _cgroup_room(_CGROUP)) if size is not None]
     return Machine(
         processor=_processor(Path("/proc/cpuinfo")),
-        cores=_cores(),
+        cores=usable_cores(),
         memory_available=min(free, default=None),
         system=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
     )
 
 
-def _cores() -> int:
+def usable_cores() -> int:
+    """The cores that this process may use: its affinity, within a container's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores, _cgroup_cores(_CGROUP) or cores))
 

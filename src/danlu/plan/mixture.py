@@ -13,7 +13,7 @@ from danlu.tokens.weights import resolve_weights
 
 
 @dataclass(frozen=True, slots=True)
-class MixtureRow:
+class PlannedDomain:
     """A domain's share of the run, the tokens that it has, the tokens that the run takes, and how often that
     is.
     """
@@ -27,11 +27,11 @@ class MixtureRow:
 
 def plan_mixture(
     settings: MixtureSettings, domain_tokens: Mapping[str, int], total_tokens: int
-) -> tuple[MixtureRow, ...]:
+) -> tuple[PlannedDomain, ...]:
     """A row a domain, by falling share. Raises RecipeError where the text cannot give `total_tokens`."""
     weights = resolve_weights(settings, dict(domain_tokens), total_tokens)
     rows = [
-        MixtureRow(
+        PlannedDomain(
             domain,
             share,
             domain_tokens[domain],

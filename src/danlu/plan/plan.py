@@ -24,7 +24,7 @@ from danlu.optim.settings import ScheduleSettings
 from danlu.plan.machine import Machine
 from danlu.plan.memory import MemoryEstimate, StepShape, estimate_memory
 from danlu.plan.micro_batch import MicroBatch, choose_micro_batch
-from danlu.plan.mixture import MixtureRow
+from danlu.plan.mixture import PlannedDomain
 from danlu.train.settings import TrainSettings
 
 _FORMAT = 1
@@ -51,7 +51,7 @@ class Given:
     document_mask: bool
     activation_bytes: int
     """4 for fp32, 2 for bf16."""
-    mixture: tuple[MixtureRow, ...]
+    mixture: tuple[PlannedDomain, ...]
     choices: tuple[Choice, ...]
     process_bytes: int
     """What the process held before it had a network: interpreter, libraries, text index."""
@@ -78,7 +78,7 @@ class Plan:
     process_bytes: int
     tokens_per_second: float | None
     expected_seconds: float | None
-    mixture: tuple[MixtureRow, ...]
+    mixture: tuple[PlannedDomain, ...]
     choices: tuple[Choice, ...]
     machine: Machine
 
@@ -128,7 +128,11 @@ def make_plan(shape: Shape, train: TrainSettings, machine: Machine, given: Given
         tokens_per_second=None,
         expected_seconds=None,
         mixture=given.mixture,
-        choices=(*given.choices, Choice("train.micro_batch", str(micro.sequences), micro.reason)),
+        choices=(
+            *given.choices,
+            *_rounded(train),
+            Choice("train.micro_batch", str(micro.sequences), micro.reason),
+        ),
         machine=machine,
     )
 
@@ -196,6 +200,11 @@ def render(plan: Plan) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _rounded(train: TrainSettings) -> Iterator[Choice]:
+    if train.rounding:
+        yield Choice("train.batch_tokens", f"{train.batch_tokens:,}", train.rounding)
+
+
 def _micro_batch(train: TrainSettings, machine: Machine, memory_of: Callable[[int], int]) -> MicroBatch:
     if train.micro_batch == "auto":
         return choose_micro_batch(train.batch_sequences, machine.memory_available, memory_of)
@@ -236,7 +245,7 @@ def _cost_rows(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "time", f"{human_seconds(plan.expected_seconds)} for the steps, without evaluation and saves"
 
 
-def _mixture_lines(rows: tuple[MixtureRow, ...]) -> list[str]:
+def _mixture_lines(rows: tuple[PlannedDomain, ...]) -> list[str]:
     width = max(len("domain"), *(len(row.domain) for row in rows))
     lines = [f"  {'domain':<{width}}  {'share':>7}  {'has':>7}  {'takes':>7}  {'epochs':>7}"]
     for row in rows:

@@ -5,10 +5,10 @@ The rules aim at about ten minutes of a laptop's cores; whoever wants more edits
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from danlu.log import human, human_bytes
+from danlu.plan.machine import usable_cores
 
 MINUTES = 10
 EPOCHS = 3
@@ -36,7 +36,7 @@ class Sizes:
 
 def choose_sizes(text_bytes: int, smallest_domain_bytes: int, cores: int | None = None) -> Sizes:
     """Sizes for `text_bytes` of text, the smallest domain having `smallest_domain_bytes`, on so many cores."""
-    cores = cores or len(os.sched_getaffinity(0))
+    cores = cores or usable_cores()
     vocab_size = next(size for limit, size in _VOCABULARIES if text_bytes < limit)
     max_tokens = max(1024, round(EPOCHS * text_bytes / _BYTES_A_TOKEN))
     flops = cores * _FLOPS_A_CORE * MINUTES * 60

@@ -1,8 +1,8 @@
 """Read a source: every format to a stream of documents, each with an id, a place and a group.
 
 Guarantees: the same source gives the same documents in the same order; a document has an id (its own, or the xxh3-128
-of its text); an id that comes twice, a record that is damaged and a stream that ends early are handed to `damaged`,
-and the rest goes on. Costs: the format's reader, one UTF-8 encoding and one hash; about 50 bytes of memory a given id.
+of its text); a record that is damaged and a stream that ends early are handed to `damaged`, and the rest goes on.
+Costs: the format's reader, one UTF-8 encoding and one hash.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ import xxhash
 
 from danlu.errors import InputError
 from danlu.read import python_text
-from danlu.read.find import PYTHON_PREFIX, SourceFile, find_files
+from danlu.read.find import SourceFile, find_files
 from danlu.read.jsonl import read_jsonl
 from danlu.read.parquet import read_parquet
 from danlu.read.plain import read_plain
 from danlu.read.raw import Damage, Raw
-from danlu.read.settings import Source
-from danlu.read.streams import COMPRESSIONS, BrokenStreamError, open_stream
+from danlu.read.settings import FORMATS, PYTHON_PREFIX, Source, format_of
+from danlu.read.streams import BrokenStreamError, open_stream
 from danlu.records import Document
 
-_FORMATS = {".txt": "txt", ".md": "md", ".jsonl": "jsonl", ".parquet": "parquet"}
 _PREVIEW_BYTES = 20_000_000
 
 
@@ -37,7 +36,6 @@ def read_documents(
 
     Raises InputError where no file is found, a file is in another encoding, or its format cannot be told.
     """
-    seen: set[bytes] = set()
     transcoded = codecs.lookup(source.encoding).name != "utf-8"
     for raw in _raw(source, base, max_document_bytes):
         if isinstance(raw, Damage):
@@ -48,14 +46,7 @@ def read_documents(
         if replaced:
             detail = f"{replaced} undecodable places became U+FFFD, from byte {raw.start} on"
             damaged(Damage("replaced_bytes", raw.source, detail=detail))
-        document = _document(raw, source.domain, damaged)
-        if raw.id is not None:
-            key = xxhash.xxh3_128_digest(document.id.encode())
-            if key in seen:
-                damaged(Damage("duplicate_id", raw.source, detail=f"id {document.id!r} was read before"))
-                continue
-            seen.add(key)
-        yield document
+        yield _document(raw, source.domain, damaged)
 
 
 def preview(source: Source, base: Path, count: int = 3) -> list[Document]:
@@ -104,11 +95,10 @@ def _read_file(file: SourceFile, source: Source, limit: int) -> Iterator[Raw | D
 def _format(file: SourceFile, source: Source) -> str:
     if source.format != "auto":
         return source.format
-    path = file.path.with_suffix("") if file.path.suffix.lower() in COMPRESSIONS else file.path
-    kind = _FORMATS.get(path.suffix.lower())
+    kind = format_of(file.path.name)
     if kind is None:
         raise InputError(
-            f"{file.name}: its name ends in none of {', '.join(_FORMATS)} (or those with .gz, .zst); "
+            f"{file.name}: its name ends in none of {', '.join(FORMATS)} (or those with .gz, .zst); "
             f'set format = "txt" in its [[corpus.source]] to read it as plain text, or narrow the globs'
         )
     return kind
@@ -126,4 +116,4 @@ def _document(raw: Raw, domain: str, damaged: Callable[[Damage], None]) -> Docum
     given = None if raw.id is None else raw.id.encode("utf-8", "replace").decode()
     number = given if given is not None else xxhash.xxh3_128_hexdigest(data)
     group = raw.group if raw.group is not None else number
-    return Document(number, text, raw.source, domain, group, raw.start, raw.end)
+    return Document(number, text, raw.source, domain, group, raw.start, raw.end, given is not None)

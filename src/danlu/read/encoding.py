@@ -1,8 +1,9 @@
 """Bytes to text: strict UTF-8, stray bytes replaced and counted, another encoding refused with the guess to set.
 
-Decides: a text with more broken than sound multi-byte sequences is in another encoding and is refused, never read as
-rubbish; one with fewer is UTF-8 that was damaged, and its bad bytes become U+FFFD. The guess decodes a sample with
-each candidate and looks for the characters that fill real text of that script. Costs: one C pass for sound text.
+Decides for a file, never for a line of it: one with more broken than sound multi-byte sequences, and more than one in a
+thousand bytes, is in another encoding and is refused, never read as rubbish; one with fewer is UTF-8 that was damaged,
+and its bad bytes become U+FFFD. A single stray byte refuses nothing. The guess decodes a sample with each candidate and
+looks for the characters that fill real text of that script. Costs: one C pass for sound text.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from dataclasses import dataclass
 from danlu.errors import InputError
 
 _SAMPLE_BYTES = 1 << 16
+_STRAY_SHARE = 0.001
+"""Bad sequences a byte up to which they are damage: normalising keeps a text with that many."""
+_NO_LEAD = bytes([*range(0xC0), *range(0xF8, 0x100)])
+"""All but the first bytes of multi-byte sequences, to count those."""
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
@@ -46,29 +51,68 @@ _CANDIDATES = (
 _BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
-def decode(data: bytes, source: str, start: int = 0) -> tuple[str, int]:
-    """The text of UTF-8 bytes and how many bad sequences became U+FFFD.
+class Decoder:
+    """Decodes the texts of one file, and judges the file by all that it has seen of it.
 
-    Raises InputError that names the guessed encoding where the bytes are in another one.
+    Raises InputError that names the guessed encoding where the file is in another one: as soon as `_SAMPLE_BYTES` have
+    shown it, or at `finish`, the end of the file.
     """
-    try:
-        return data.decode("utf-8"), 0
-    except UnicodeDecodeError as error:
-        bad = error.start
-    text = data.decode("utf-8", "replace")
-    sound = len(_MULTIBYTE.findall(data))
-    replaced = text.count("\ufffd") - data.count("\ufffd".encode())
-    if sound > replaced:
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._read = self._sound = self._bad = 0
+        self._first = ""
+        self._head = b""
+        self._sample = b""
+
+    def decode(self, data: bytes, start: int = 0) -> tuple[str, int]:
+        """The text of UTF-8 bytes, which begin at byte `start`, and how many bad sequences became U+FFFD."""
+        self._head = self._head or data[:_SAMPLE_BYTES]
+        self._read += len(data)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return self._replaced(data, start, error.start)
+        if not text.isascii():
+            self._sound += len(data.translate(None, _NO_LEAD))
+        return text, 0
+
+    def _replaced(self, data: bytes, start: int, place: int) -> tuple[str, int]:
+        """What `decode` returns for bytes with a bad one at `place`, which is evidence against the file."""
+        text = data.decode("utf-8", "replace")
+        replaced = text.count("\ufffd") - data.count("\ufffd".encode())
+        self._sound += len(_MULTIBYTE.findall(data))
+        self._bad += replaced
+        self._first = self._first or f"byte 0x{data[place]:02x} at {start + place}"
+        self._sample += data[max(0, place - _SAMPLE_BYTES // 2) :][: _SAMPLE_BYTES - len(self._sample)]
+        if self._read >= _SAMPLE_BYTES or self._is_marked():
+            self.finish()
         return text, replaced
-    first = max(0, bad - _SAMPLE_BYTES // 2)
-    # The start of the file tells more than its middle where a byte order mark may be.
-    guess = guess_encoding(data[:_SAMPLE_BYTES]) or guess_encoding(data[first : first + _SAMPLE_BYTES])
-    todo = (
-        f'it looks like {guess}: set encoding = "{guess}" in its [[corpus.source]]'
-        if guess
-        else "it does not look like text in any encoding known here: leave it out, or set encoding = to its name"
-    )
-    raise InputError(f"{source} is not UTF-8 (byte 0x{data[bad]:02x} at {start + bad}); {todo}")
+
+    def finish(self) -> None:
+        """Judges the file by what was decoded so far."""
+        marked = self._bad > 0 and self._is_marked()
+        if marked or self._bad > max(1, self._sound, _STRAY_SHARE * self._read):
+            self._refuse(guess_encoding(self._head if marked else self._sample))
+
+    def _is_marked(self) -> bool:
+        return any(self._head.startswith(mark) for mark, _ in _BOMS)
+
+    def _refuse(self, guess: str | None) -> None:
+        todo = (
+            f'it looks like {guess}: set encoding = "{guess}" in its [[corpus.source]]'
+            if guess
+            else "it does not look like text in any encoding known here: leave it out, or set encoding = to its name"
+        )
+        raise InputError(f"{self._source} is not UTF-8 ({self._first}); {todo}")
+
+
+def decode(data: bytes, source: str, start: int = 0) -> tuple[str, int]:
+    """A whole file at once: its text and how many bad sequences became U+FFFD. Raises InputError as Decoder does."""
+    decoder = Decoder(source)
+    decoded = decoder.decode(data, start)
+    decoder.finish()
+    return decoded
 
 
 def guess_encoding(sample: bytes) -> str | None:

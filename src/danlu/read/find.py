@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from danlu.errors import InputError
-from danlu.read.settings import Source
-
-PYTHON_PREFIX = "python:"
-"""Paths with this prefix are texts that every Python carries (python_text.py), not files to look for."""
+from danlu.read.settings import PYTHON_PREFIX, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from danlu.read.encoding import decode
+from danlu.read.encoding import Decoder
 from danlu.read.raw import Damage, Raw
 from danlu.read.streams import Read, split_stream
 
@@ -19,11 +19,12 @@ _LINE_END = re.compile(rb"\n")
 
 def read_jsonl(read: Read, name: str, text_field: str, id_field: str, limit: int) -> Iterator[Raw | Damage]:
     """One document a line; byte ranges are those of the line. A line longer than `limit` bytes is a damage."""
+    decoder = Decoder(name)
     for number, span in enumerate(split_stream(read, _LINE_END, limit), 1):
         if span.data is None:
             yield Damage("too_long", name, number, f"longer than {limit} bytes")
         elif span.data and not span.data.isspace():
-            text, replaced = decode(span.data.removeprefix(b"\xef\xbb\xbf"), name, span.start)
+            text, replaced = decoder.decode(span.data.removeprefix(b"\xef\xbb\xbf"), span.start)
             try:
                 value = json.loads(text)
             except (ValueError, RecursionError) as error:
@@ -34,6 +35,7 @@ def read_jsonl(read: Read, name: str, text_field: str, id_field: str, limit: int
                 yield Damage("missing_text", name, number, found)
             else:
                 yield Raw(found[0], name, span.start, span.end, id=found[1], replaced=replaced)
+    decoder.finish()
 
 
 def _fields(value: Any, text_field: str, id_field: str) -> tuple[str, str | None] | str:

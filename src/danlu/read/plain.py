@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from danlu.read.encoding import decode
+from danlu.read.encoding import Decoder
 from danlu.read.raw import Damage, Raw
 from danlu.read.streams import Read, Span, read_whole, split_stream
 
@@ -22,6 +22,7 @@ def read_plain(read: Read, name: str, document: str, limit: int) -> Iterator[Raw
 
     A file is the group of its document; documents that share a file are split by their own hash.
     """
+    decoder = Decoder(name)
     if document == "file":
         spans: Iterator[Span] = iter([read_whole(read, limit)])
     else:
@@ -30,7 +31,8 @@ def read_plain(read: Read, name: str, document: str, limit: int) -> Iterator[Raw
         if span.data is None:
             yield Damage("too_long", name, detail=f"starts at byte {span.start}, longer than {limit} bytes")
         elif span.data and not span.data.isspace():
-            yield _raw(span.data, span, name, name if document == "file" else None)
+            yield _raw(decoder, span.data, span, name, name if document == "file" else None)
+    decoder.finish()
 
 
 def _separator(document: str) -> re.Pattern[bytes]:
@@ -41,11 +43,11 @@ def _separator(document: str) -> re.Pattern[bytes]:
     return re.compile(_SEPARATORS.get(document, given))
 
 
-def _raw(data: bytes, span: Span, name: str, group: str | None) -> Raw:
+def _raw(decoder: Decoder, data: bytes, span: Span, name: str, group: str | None) -> Raw:
     start, end = span.start, span.end
     if start == 0 and data.startswith(codecs.BOM_UTF8):
         data, start = data[3:], 3
     if group is None and data.endswith(b"\r"):
         data, end = data[:-1], end - 1
-    text, replaced = decode(data, name, start)
+    text, replaced = decoder.decode(data, start)
     return Raw(text, name, start, end, group, replaced=replaced)

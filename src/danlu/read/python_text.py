@@ -1,7 +1,8 @@
 """Text that every machine with Python carries: the standard library's sources, and prose about Python.
 
 Decides: "python:stdlib" is every source file but tests, bundled wheels and generated data; "python:docs" is pydoc's
-topics, the docstrings of each of those files as one text, and the README and licence texts of installed packages.
+topics, the docstrings of each of those files as one text, and the README and licence texts of the packages that danlu
+requires, so that whatever else is installed changes nothing.
 Docstrings carry the name of their source file as their group, and all licences one group, so that neither is on both
 sides of the split. Nothing that is read is imported or run. Costs: parsing for docstrings, about 4 MB/s of source.
 """
@@ -26,6 +27,7 @@ from danlu.read.raw import Damage, Raw
 from danlu.read.settings import PYTHON_SOURCES
 
 STDLIB, DOCS = PYTHON_SOURCES
+_PACKAGE = "danlu"
 LICENCE_GROUP = "python:docs/licences"
 
 _LEFT_OUT = frozenset(
@@ -57,7 +59,7 @@ def read_python(path: str, limit: int) -> Iterator[Raw | Damage]:
 
 
 def list_distributions() -> list[tuple[str, str]]:
-    """(name, version) of the installed packages, sorted: what "python:docs" depends on."""
+    """(name, version) of the packages that "python:docs" reads, sorted."""
     return [(found.name, found.version) for found in _distributions()]
 
 
@@ -167,8 +169,29 @@ def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Definition]
 
 
 def _distributions() -> list[importlib.metadata.Distribution]:
-    found = {dist.name: dist for dist in reversed(list(importlib.metadata.distributions())) if dist.name}
-    return [found[name] for name in sorted(found, key=str.lower)]
+    """What danlu cannot be without: its requirements and theirs, as far as they are installed, sorted by name.
+
+    Requirements under a condition (an extra, a platform) are left out: other packages that a user happens to have
+    installed never change the text.
+    """
+    found: dict[str, importlib.metadata.Distribution] = {}
+    wanted = [_PACKAGE]
+    while wanted:
+        name = wanted.pop()
+        try:
+            dist = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        found[name] = dist
+        names = {_requirement(line) for line in dist.requires or () if ";" not in line}
+        wanted += sorted(names - found.keys() - set(wanted))
+    found.pop(_PACKAGE, None)
+    return [found[name] for name in sorted(found)]
+
+
+def _requirement(line: str) -> str:
+    """The normal name (PEP 503) of the package that a requirement names."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.\-]", line.strip(), maxsplit=1)[0]).lower()
 
 
 def _read_distribution(dist: importlib.metadata.Distribution) -> Iterator[Raw | Damage]:

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from pydantic import Field, field_validator
+from pathlib import PurePath
+from typing import Literal
 
-from danlu.config import Section, nearest
+from pydantic import Field, field_validator, model_validator
 
-FORMATS = ("auto", "txt", "md", "jsonl", "parquet")
+from danlu.config import Section
+
+PYTHON_PREFIX = "python:"
+"""Paths with this prefix are texts that every Python carries (python_text.py), not files to look for."""
 PYTHON_SOURCES = ("python:stdlib", "python:docs")
+FORMATS = {".txt": "txt", ".md": "md", ".jsonl": "jsonl", ".parquet": "parquet"}
+"""What the end of a name says; behind it may stand the end of a compression."""
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+
+_READ_BY = {
+    "document": {"txt", "md"},
+    "encoding": {"txt", "md", "jsonl"},
+    "text_field": {"jsonl", "parquet"},
+    "id_field": {"jsonl", "parquet"},
+}
+"""Which formats a key has an effect on."""
+
+
+def format_of(name: str) -> str | None:
+    """The format that the name of a file, or a glob of names, says; None where it says none."""
+    path = PurePath(name)
+    if path.suffix.lower() in COMPRESSIONS:
+        path = path.with_suffix("")
+    return FORMATS.get(path.suffix.lower())
 
 
 class Source(Section):
@@ -15,20 +38,13 @@ class Source(Section):
 
     domain: str = Field(min_length=1, pattern=r"^\w[\w.\-]*$")
     paths: list[str] = Field(min_length=1)
-    format: str = "auto"
+    format: Literal["auto", "txt", "md", "jsonl", "parquet"] = "auto"
     """By extension where "auto": .txt .md .jsonl .jsonl.gz .jsonl.zst .parquet (any of them may be .gz or .zst)."""
     document: str = "file"
     """In plain text: file | line | blank_line | any other text is a separator."""
     encoding: str = "utf-8"
     text_field: str = "text"
     id_field: str = "id"
-
-    @field_validator("format")
-    @classmethod
-    def _known_format(cls, value: str) -> str:
-        if value not in FORMATS:
-            raise ValueError(f"format {value!r} is not supported yet; {nearest(value, FORMATS)}")
-        return value
 
     @field_validator("document")
     @classmethod
@@ -45,3 +61,22 @@ class Source(Section):
         except LookupError:
             raise ValueError(f"there is no encoding {value!r}") from None
         return value
+
+    @model_validator(mode="after")
+    def _keys_have_effect(self) -> Source:
+        files = [path for path in self.paths if not path.startswith(PYTHON_PREFIX)]
+        if not files and self.is_changed("format"):
+            raise ValueError(f"format has no effect on {', '.join(self.paths)}; remove it")
+        # A glob whose name says no format may find any.
+        found = {format_of(path) if self.format == "auto" else self.format for path in files}
+        for key, formats in _READ_BY.items():
+            if self.is_changed(key) and None not in found and not found & formats:
+                what = (
+                    f"format {', '.join(map(str, sorted(found, key=str)))}"
+                    if found
+                    else ", ".join(self.paths)
+                )
+                raise ValueError(
+                    f"{key} has no effect on {what}, only on {', '.join(sorted(formats))}; remove it"
+                )
+        return self

@@ -17,7 +17,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+from danlu.read.settings import COMPRESSIONS
+
 CHUNK_BYTES = 1 << 20
 _PIECE_BYTES = 4096
 """A broken stream loses the piece in which it breaks, so pieces are small: what came before is still given."""

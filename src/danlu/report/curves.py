@@ -2,7 +2,7 @@
 
 Decides: every logged step takes part; where there are more than fit in a picture, each stretch keeps its lowest and
 highest, so that no spike is hidden. The smooth line of the training loss is a trailing mean, and says of how many
-steps. Kills and resumes are marked where they happened.
+steps. Kills are marked where they happened.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ class Facts:
     samples: Sequence[Row] = ()
     export: Row | None = None
     explained: Row | None = None
+    demo: Row | None = None
     problems: Mapping[str, str] = field(default_factory=dict)
 
 

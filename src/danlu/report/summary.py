@@ -31,6 +31,7 @@ def summarise(run: Path) -> str:
         *_figures(facts),
         *_samples(facts),
         ("report", str(run / "report.html")),
+        *_time(facts),
         *_next(facts, run),
     ]
     width = max(len(name) for name, _ in lines) + 2
@@ -108,6 +109,11 @@ def _samples(facts: Facts) -> Iterator[tuple[str, str]]:
     for row in shown:
         text = " ".join(f"{row['prompt']}{row['text']}".split())
         yield f"at {row['share']:.0%}", text[:_SHOWN_CHARACTERS]
+
+
+def _time(facts: Facts) -> Iterator[tuple[str, str]]:
+    if facts.demo is not None:
+        yield "time", f"{human_seconds(facts.demo['seconds'])} in all, from the text to this line"
 
 
 def _next(facts: Facts, run: Path) -> Iterator[tuple[str, str]]:

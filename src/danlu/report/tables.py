@@ -23,7 +23,7 @@ from danlu.chart.markup import (
     table,
 )
 from danlu.corpus.funnel import Count, Funnel
-from danlu.evaluate.baselines import compare
+from danlu.evaluate.baselines import NAMES, compare
 from danlu.log import human, human_bytes, human_seconds
 from danlu.report.facts import Facts, Row, median_speed, newest_by_domain, peak_memory
 
@@ -35,6 +35,7 @@ SAMPLES_NOTE = "The same prompts continued as the training went on; the prompt i
 CORPUS_NOTE = "What was read, what each step dropped and why, and what is kept."
 MIXTURE_NOTE = "How much of each domain the training takes; an epoch is once through a domain's text."
 EVENTS_NOTE = "Saves, stops, kills and resumes, in the order in which they happened (UTC)."
+_SHOWN_DOCUMENTS = 12
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -81,7 +82,7 @@ def evaluation(facts: Facts) -> Html:
         "loss",
         "perplexity",
         "bits/byte",
-        *map(_baseline_name, names),
+        *(NAMES.get(name, name) for name in names),
         "tokens",
         "text",
     ]
@@ -282,6 +283,30 @@ def tell(row: Row) -> str:
     return f"{str(row['kind']).replace('_', ' ')} {rest}".strip()
 
 
+def explained(facts: Facts) -> Html:
+    """The worst step and the documents that it saw."""
+    found = _there(facts.explained)
+    if found["step"] is None:
+        return paragraph("The training was too short to tell its worst step.", "missing")
+    sentence = (
+        f"At step {found['step']:,} the loss, {_fixed(found['loss'], 3)}, stood furthest above that of the steps "
+        f"around it. These are the documents that the step saw, with their losses under the newest weights."
+    )
+    cells = [
+        [
+            document["domain"],
+            f"{document['source']} [{document['start']}:{document['end']}]",
+            f"{document['tokens']:,}",
+            _fixed(document["loss"], 3),
+        ]
+        for document in found["documents"][:_SHOWN_DOCUMENTS]
+    ]
+    header = ["domain", "source [bytes]", "tokens", "loss"]
+    more = len(found["documents"]) - len(cells)
+    rest = [paragraph(f"{more} more are in explained.json.", "note")] if more > 0 else []
+    return join([paragraph(sentence), table(header, cells, text_columns=2), *rest])
+
+
 def export(facts: Facts) -> Html:
     """What was exported, and how it was checked."""
     report = _there(facts.export)
@@ -309,10 +334,6 @@ def _there(value: Any) -> Any:
 
 def _amount(count: Count, by: str) -> int:
     return count.documents if by == "documents" else count.bytes
-
-
-def _baseline_name(name: str) -> str:
-    return {"order0": "order-0"}.get(name, name)
 
 
 def _fixed(value: float | None, digits: int) -> str:

@@ -58,6 +58,7 @@ def read_facts(run: Path) -> Facts:
         samples=read("samples.jsonl", lambda _: read_samples(run)) or [],
         export=read("export/report.json", read_json),
         explained=read("explained.json", read_json),
+        demo=read("demo.json", read_json),
         problems=problems,
     )
 
@@ -73,6 +74,7 @@ def sections(facts: Facts) -> list[Section]:
         ("Mixture", tables.MIXTURE_NOTE, ("plan.json",), tables.mixture),
         ("Foreseen and measured", "", ("plan.json",), tables.foreseen),
         ("What happened", tables.EVENTS_NOTE, ("events.jsonl",), tables.events),
+        ("Worst step", "", ("explained.json",), tables.explained),
         ("Export", "", ("export/report.json",), tables.export),
         ("Recipe", "Every key that decided this run.", ("recipe.toml",), tables.recipe),
     ]

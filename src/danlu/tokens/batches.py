@@ -127,7 +127,7 @@ def open_batches(
     names = list_token_domains(directory, "train")
     if not names:
         raise MissingError(f"{train} holds no token shards; build the tokens first")
-    documents = {name: open_documents(train / name, codec.sha256, codec.vocab_size) for name in names}
+    documents = {name: open_documents(train / name, codec) for name in names}
     weights = resolve_weights(mixture, {name: documents[name].tokens for name in names}, total_tokens)
     indexes = {
         name: load_index(train / name, documents[name], sequence_length, tokens.packing) for name in names

@@ -18,6 +18,7 @@ import pyarrow as pa
 from danlu.errors import MismatchError, MissingError
 from danlu.files import digest
 from danlu.records import Ints, TokenShard
+from danlu.tokenizer.codec import Codec
 from danlu.tokens.shard import ShardHeader, open_shard, read_header, read_provenance, require_tokenizer
 
 
@@ -81,10 +82,8 @@ def list_token_domains(tokens: Path, split: str) -> list[str]:
     return sorted({path.parent.name for path in (tokens / split).glob("*/shard-*.safetensors")})
 
 
-def open_documents(
-    directory: Path, tokenizer_sha256: str | None = None, vocab_size: int = 0
-) -> DomainDocuments:
-    """Opens tokens/<split>/<domain>. With a tokenizer's hash, shards of another tokenizer raise MismatchError."""
+def open_documents(directory: Path, codec: Codec | None = None) -> DomainDocuments:
+    """Opens tokens/<split>/<domain>. With the run's tokenizer, shards of another tokenizer raise MismatchError."""
     paths = list_shards(directory)
     if not paths:
         raise MissingError(f"{directory} holds no shard-*.safetensors; build the tokens first")
@@ -92,6 +91,6 @@ def open_documents(
     for path, header in zip(paths, headers, strict=True):
         if header.domain != directory.name:
             raise MismatchError(f"{path} is a shard of domain {header.domain!r}, not of {directory.name!r}")
-        if tokenizer_sha256 is not None:
-            require_tokenizer(path, header, tokenizer_sha256, vocab_size)
+        if codec is not None:
+            require_tokenizer(path, header, codec)
     return DomainDocuments(directory.name, [open_shard(path) for path in paths], headers)

@@ -18,7 +18,7 @@ import numpy as np
 from danlu.errors import DamagedError, InputError, MissingError
 from danlu.files import digest
 from danlu.records import Ints
-from danlu.tokens.documents import DomainDocuments
+from danlu.tokens.documents import DomainDocuments, list_token_domains, open_documents
 from danlu.tokens.packing import Packing, PackingStats, pack, packing_stats
 from danlu.tokens.shard import FORMAT, verify_shard
 from danlu.tokens.tensor_file import open_tensors, verify_tensors, write_tensors
@@ -87,6 +87,20 @@ def load_index(directory: Path, documents: DomainDocuments, sequence_length: int
     arrays = {name: getattr(index.packing, name) for name in _ARRAYS} | {"groups": index.group_offsets}
     write_tensors(path, arrays, {"format": FORMAT, "shards": state})
     return index
+
+
+def describe_packing(tokens: Path, sequence_length: int, kind: str) -> str:
+    """How the training text of each domain fills its samples, for the terminal; the indexes are built if need be."""
+    lines = []
+    for domain in list_token_domains(tokens, "train"):
+        directory = tokens / "train" / domain
+        stats = load_index(directory, open_documents(directory), sequence_length, kind).stats
+        lines.append(
+            f"  {domain}: {stats.samples:,} samples of {sequence_length:,} tokens by {kind}, {stats.efficiency:.2%} "
+            f"filled ({stats.padding:,} tokens of padding; {stats.lower_bound:,} samples at least), "
+            f"{stats.documents_cut:,} of {stats.documents:,} documents cut, {stats.dropped:,} tokens dropped"
+        )
+    return "\n".join(lines)
 
 
 _ARRAYS = ("documents", "starts", "lengths", "offsets")

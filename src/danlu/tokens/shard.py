@@ -21,6 +21,7 @@ from danlu.errors import DamagedError, MismatchError
 from danlu.files import write_bytes
 from danlu.records import Document, TokenShard
 from danlu.rng import hash_text
+from danlu.tokenizer.codec import Codec
 from danlu.tokens.tensor_file import open_tensors, verify_tensors, write_tensors
 
 FORMAT = "danlu.tokens/1"
@@ -110,12 +111,22 @@ def read_provenance(path: Path) -> pa.Table:
         ) from error
 
 
-def require_tokenizer(path: Path, header: ShardHeader, sha256: str, vocab_size: int) -> None:
-    """Refuses a shard that another tokenizer wrote."""
-    if header.tokenizer_sha256 != sha256 or header.vocab_size != vocab_size:
+def require_tokenizer(path: Path, header: ShardHeader, codec: Codec) -> None:
+    """Refuses a shard that another tokenizer wrote; the message has what differs."""
+    pairs = {
+        "SHA-256": (header.tokenizer_sha256[:12], codec.sha256[:12]),
+        "vocabulary size": (header.vocab_size, codec.vocab_size),
+        "BOS id": (header.bos_id, codec.bos_id),
+        "EOS id": (header.eos_id, codec.eos_id),
+    }
+    wrong = [
+        f"{name} {theirs} where the run's has {ours}"
+        for name, (theirs, ours) in pairs.items()
+        if theirs != ours
+    ]
+    if wrong:
         raise MismatchError(
-            f"{path} was written with another tokenizer (vocabulary {header.vocab_size}, SHA-256 "
-            f"{header.tokenizer_sha256[:12]}) than the run's (vocabulary {vocab_size}, {sha256[:12]}). "
+            f"{path} was written with another tokenizer: {', '.join(wrong)}. "
             f"Restore that tokenizer.json, or build the tokens again"
         )
 

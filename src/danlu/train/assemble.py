@@ -1,4 +1,4 @@
-"""Builds a trainer from a recipe and a run directory, in numbered steps; nothing is built anywhere else.
+"""Builds a trainer from a recipe and a run directory, in numbered steps.
 
 Guarantees: the same recipe and seed give the same initial weights; a run with checkpoints is continued, or refused
 when it is another training; never a silent fresh start.
@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from danlu.attention.sdpa import attend
+from danlu.attention.choose import resolve_attend
 from danlu.checkpoint.load import load
 from danlu.checkpoint.steps import list_steps
 from danlu.errors import MismatchError, RecipeError
@@ -96,7 +96,7 @@ def open_data(recipe: Recipe, run: Path, codec: Codec, total_tokens: int) -> Bat
 
 def build_network(recipe: Recipe, shape: Shape, device: torch.device) -> Network:
     """The network with its first weights, a function of (shape, seed)."""
-    network = Network(shape, attend)
+    network = Network(shape, resolve_attend(recipe.model.attention))
     initialise(network, recipe.seed)
     return network.to(device)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from danlu.config import differences
 from danlu.errors import MismatchError
-from danlu.recipe import Recipe
+from danlu.recipe import Recipe, with_defaults
 
 _FREE = {
     "name": (),
@@ -42,7 +42,7 @@ def identity(recipe: Recipe, total_tokens: int, data: str, tokenizer: str) -> di
 
 def require_same(saved: dict[str, Any], now: dict[str, Any], run: Path) -> None:
     """Refuses to continue a checkpoint of another training, listing what differs."""
-    changed = differences(saved, now)
+    changed = differences(with_defaults(saved, now), now)
     if changed:
         raise MismatchError(
             f"{run} holds checkpoints of another recipe; what differs (saved -> now):\n  "

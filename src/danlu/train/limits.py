@@ -5,7 +5,8 @@ Guarantee: training stops before the step that would exceed a limit, never after
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 from danlu.errors import UsageError
 
@@ -17,6 +18,8 @@ class Limits:
     steps: int | None = None
     tokens: int | None = None
     minutes: float | None = None
+    started: float = field(default_factory=time.monotonic)
+    """When the command began, by the monotonic clock."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "tokens", "minutes"):
@@ -25,11 +28,11 @@ class Limits:
                 raise UsageError(f"--{name} {value} is below 0")
 
     def forbid(self, step: int, tokens: int, seconds: float) -> str | None:
-        """Why the next step may not run, if it would end as step number `step`, `tokens` and `seconds` in."""
+        """Why the next step may not run, if it would end as step number `step`, at `tokens`, `seconds` from now."""
         if self.steps is not None and step > self.steps:
             return f"--steps {self.steps}"
         if self.tokens is not None and tokens > self.tokens:
             return f"--tokens {self.tokens}"
-        if self.minutes is not None and seconds > self.minutes * 60:
+        if self.minutes is not None and time.monotonic() + seconds > self.started + self.minutes * 60:
             return f"--minutes {self.minutes:g}"
         return None

@@ -6,7 +6,6 @@ resumes; SIGINT and SIGTERM save and stop with exit code 75; a limit is never ex
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
@@ -46,17 +45,16 @@ def train(recipe: Recipe, run: Path, plan: Plan, limits: Limits | None = None) -
 
 def _loop(trainer: Trainer, limits: Limits, preemption: Preemption) -> Outcome:
     counters, plan = trainer.counters, trainer.plan
-    observer, started = Observer(trainer), time.monotonic()
+    observer = Observer(trainer)
     observer.before_first_step()
-    reason = None
+    limit = None
     with (
         progress("train", plan.tokens, "tokens", done=counters.tokens) as bar,
         closing(_batches(trainer)) as batches,
     ):
-        while counters.step < plan.steps:
+        while counters.step < plan.steps and not preemption.requested:
             ends = (counters.step + 1, counters.tokens + trainer.recipe.train.batch_tokens)
-            seconds = time.monotonic() - started + observer.step_seconds
-            if reason := limits.forbid(*ends, seconds):
+            if limit := limits.forbid(*ends, observer.next_seconds):
                 break
             observer.step_begins()
             batch = next(batches)
@@ -65,18 +63,17 @@ def _loop(trainer: Trainer, limits: Limits, preemption: Preemption) -> Outcome:
             bar.note(f"step {counters.step}, loss {result.loss:.3f}")
             bar.advance(batch.inputs.size)
             observer.evaluate_if_due()
+            observer.sample_if_due()
             observer.save_if_due()
-            if preemption.requested:
-                observer.save()
-                trainer.log.event("stopped", step=counters.step, reason=preemption.requested)
-                raise Stopped(
-                    f"stopped by {preemption.requested} after step {counters.step} "
-                    f"({human(counters.tokens)} of {human(plan.tokens)} tokens); all is saved in {trainer.run}. "
-                    f"The same command goes on from there"
-                )
-    observer.finish(reason)
-    status: Literal["done", "limit"] = "limit" if reason else "done"
-    return Outcome(status, counters.step, counters.tokens, plan.tokens)
+    kind = "stopped" if preemption.requested else "limit" if limit else "finished"
+    observer.finish(kind, preemption.requested or limit)
+    if preemption.requested:
+        raise Stopped(
+            f"stopped by {preemption.requested} after step {counters.step} "
+            f"({human(counters.tokens)} of {human(plan.tokens)} tokens); all is saved in {trainer.run}. "
+            f"The same command goes on from there"
+        )
+    return Outcome("limit" if limit else "done", counters.step, counters.tokens, plan.tokens)
 
 
 def _batches(trainer: Trainer) -> Generator[Batch, None, None]:

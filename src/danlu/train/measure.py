@@ -7,6 +7,7 @@ machine keeps the schedule.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from pathlib import Path
@@ -17,9 +18,11 @@ from danlu.model.count import count_parameters
 from danlu.model.shape import Shape, resolve_shape
 from danlu.monitor.memory import resident_bytes
 from danlu.optim.rates import resolve_rates
+from danlu.optim.settings import ScheduleSettings
 from danlu.plan.machine import read_machine
 from danlu.plan.mixture import plan_mixture
 from danlu.plan.plan import Choice, Given, Plan, make_plan, tokens_for_minutes, with_speed
+from danlu.precision.choose import resolve_precision
 from danlu.recipe import Recipe
 from danlu.tokenizer.codec import Codec
 from danlu.tokens.documents import list_token_domains, open_documents
@@ -37,8 +40,15 @@ def measure_plan(recipe: Recipe, run: Path) -> Plan:
     available = _domain_tokens(run / "tokens")
     steps = _WARM_UP_STEPS + _TIMED_STEPS
     process_bytes = resident_bytes()
-    rehearsal = _plan(recipe, shape, {}, steps * recipe.train.batch_tokens, process_bytes)
-    speed = recipe.train.batch_tokens / _seconds_a_step(recipe, run, rehearsal)
+    # A rehearsal is shorter than a warm-up may be, and may need more epochs of a small text than the run allows.
+    rehearsed = recipe.model_copy(
+        update={
+            "schedule": ScheduleSettings(),
+            "mixture": recipe.mixture.model_copy(update={"max_epochs": math.inf}),
+        }
+    )
+    rehearsal = _plan(rehearsed, shape, {}, steps * recipe.train.batch_tokens, process_bytes)
+    speed = recipe.train.batch_tokens / _seconds_a_step(rehearsed, run, rehearsal)
     tokens = _total_tokens(recipe, speed)
     return with_speed(_plan(recipe, shape, available, tokens, process_bytes), speed)
 
@@ -74,14 +84,14 @@ def _plan(recipe: Recipe, shape: Shape, available: dict[str, int], tokens: int, 
     if recipe.train.minutes is not None:
         reason = f"{recipe.train.minutes:g} minutes at the measured speed, within [plan]'s bounds"
         choices.append(Choice("train.tokens", human(tokens), reason))
-    precision_bytes = 2 if resolve_device(recipe).type == "cuda" and recipe.precision.kind != "fp32" else 4
+    dtype = resolve_precision(recipe.precision, resolve_device(recipe)).dtype
     given = Given(
         tokens=tokens,
         optimizer=recipe.optimizer.kind,
         learning_rate=rates.learning_rate,
         schedule=recipe.schedule,
         document_mask=recipe.tokens.document_mask,
-        activation_bytes=precision_bytes,
+        activation_bytes=dtype.itemsize if dtype is not None else 4,
         mixture=plan_mixture(recipe.mixture, available, tokens) if available else (),
         choices=tuple(choices),
         process_bytes=process_bytes,

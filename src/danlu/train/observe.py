@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
 from danlu.checkpoint.retain import prune
 from danlu.checkpoint.save import save
-from danlu.evaluate.bits import Evaluation, evaluate_domain
 from danlu.generate.sample import generate
 from danlu.log import say
 from danlu.monitor.history import read_metrics
 from danlu.monitor.memory import peak_bytes
 from danlu.records import Batch
 from danlu.recovery.replay import ReplayCheck
-from danlu.tokens.validation import validation_batches
-from danlu.train.infer import next_logits, token_losses
+from danlu.train.infer import Floats, next_logits, token_losses
 from danlu.train.state import Trainer
 from danlu.train.step import StepResult
+from danlu.train.validate import Validation
 
 
 class Observer:
@@ -33,13 +30,17 @@ class Observer:
         self.step_seconds = 0.0
         self._began = time.monotonic()
         self._saved_at = (trainer.counters.step, trainer.counters.tokens, time.monotonic())
+        self._validation: Validation | None = None
+        self._reserve = {"save": 0.0, "evaluation": 0.0}
         logged = {row["step"]: row["loss"] for row in read_metrics(trainer.run)}
+        self._replay_told = False
         self._replay = ReplayCheck({s: v for s, v in logged.items() if s > trainer.counters.step})
 
     def before_first_step(self) -> None:
         """A full evaluation, samples and a save before step 1; after a resume they are there already."""
         if self._trainer.counters.step == 0:
             self.evaluate(full=True)
+            self.sample_if_due()
             self.save()
 
     def step_begins(self) -> None:
@@ -51,12 +52,8 @@ class Observer:
         trainer, counters = self._trainer, self._trainer.counters
         self.step_seconds = time.monotonic() - self._began
         counters.seconds += self.step_seconds
-        outcome = self._replay.see(counters.step, result.loss)
-        if outcome is not None:
-            trainer.log.event("replayed", **outcome)
-            say(
-                f"  replayed {outcome['steps']} steps: {outcome['equal']} losses equal to the logged ones bit for bit"
-            )
+        if self._replay.see(counters.step, result.loss):
+            self._tell_replay()
         if counters.step % trainer.recipe.monitor.log_every_steps == 0 or counters.step == trainer.plan.steps:
             trainer.log.metrics(
                 counters.step,
@@ -70,25 +67,58 @@ class Observer:
                 seconds=counters.seconds,
             )
 
-    def evaluate_if_due(self) -> None:
-        """Validation loss per domain and samples, every so many steps."""
+    @property
+    def next_seconds(self) -> float:
+        """How long the next step may take with what would follow it, from the last time of each."""
+        return (
+            self.step_seconds + self._reserve["save"] + self._reserve["evaluation"] * self._evaluation_is_next
+        )
+
+    @property
+    def _evaluation_is_next(self) -> bool:
+        return self._evaluates_at(self._trainer.counters.step + 1)
+
+    def _evaluates_at(self, step: int) -> bool:
         every = self._trainer.recipe.evaluate.every_steps
-        step = self._trainer.counters.step
-        if every and step % every == 0 and step < self._trainer.plan.steps:
+        return every > 0 and (step % every == 0 or step == self._trainer.plan.steps)
+
+    def evaluate_if_due(self) -> None:
+        """Validation loss per domain, every so many steps and at the planned end."""
+        if self._evaluates_at(self._trainer.counters.step):
             self.evaluate(full=False)
 
-    def evaluate(self, full: bool) -> list[Evaluation]:
-        """Measures every domain's validation text, all of it or the recipe's share, and continues the prompts."""
-        trainer = self._trainer
-        limit = None if full else trainer.recipe.evaluate.max_tokens
-        results = evaluate_trainer(trainer, limit)
-        for result in results:
+    def evaluate(self, full: bool) -> None:
+        """Measures every domain's validation text: all of it, or as much as the recipe says."""
+        trainer, began = self._trainer, time.monotonic()
+        for result in self._opened(full).measure(self._token_losses):
             trainer.log.evaluation(
                 step=trainer.counters.step, tokens_seen=trainer.counters.tokens, result=result
             )
+        self._reserve["evaluation"] = time.monotonic() - began
+
+    def _opened(self, full: bool) -> Validation:
+        trainer = self._trainer
+        where = trainer.run / "tokens", trainer.codec, trainer.recipe.train.sequence_length
+        if full:
+            return Validation(*where, max_tokens=None)
+        if self._validation is None:
+            self._validation = Validation(*where, max_tokens=trainer.recipe.evaluate.max_tokens)
+        return self._validation
+
+    def _token_losses(self, batch: Batch) -> Floats:
+        trainer = self._trainer
+        return token_losses(trainer.network, trainer.precision, trainer.device, batch)
+
+    def sample_if_due(self) -> None:
+        """Continues the recipe's prompts at its shares of the training."""
+        trainer = self._trainer
+        shares = trainer.recipe.monitor.sample_shares
+        if trainer.counters.step not in {round(share * trainer.plan.steps) for share in shares}:
+            return
+        context = trainer.recipe.train.sequence_length
         for prompt in trainer.recipe.monitor.samples:
             text = generate(
-                lambda ids: next_logits(trainer.network, trainer.precision, trainer.device, ids),
+                lambda ids: next_logits(trainer.network, trainer.precision, trainer.device, ids[-context:]),
                 trainer.codec,
                 prompt,
                 tokens=trainer.recipe.monitor.sample_tokens,
@@ -97,7 +127,6 @@ class Observer:
             )
             share = trainer.counters.tokens / trainer.plan.tokens
             trainer.log.sample(step=trainer.counters.step, share=share, prompt=prompt, text=text)
-        return results
 
     def save_if_due(self) -> None:
         """Every so many steps, tokens or minutes since the last save."""
@@ -133,32 +162,25 @@ class Observer:
         )
         prune(directory, trainer.recipe.checkpoint)
         self._saved_at = (counters.step, counters.tokens, time.monotonic())
-        trainer.log.event("saved", step=counters.step, seconds=round(time.monotonic() - began, 3))
+        self._reserve["save"] = time.monotonic() - began
+        trainer.log.event("saved", step=counters.step, seconds=round(self._reserve["save"], 3))
 
-    def finish(self, reason: str | None) -> None:
-        """The last save; the event says whether the plan or a limit ended the training."""
+    def finish(self, kind: str, reason: str | None = None) -> None:
+        """The last save; the event says whether the plan, a limit or a signal ended this training."""
         self.save()
-        kind = "limit" if reason else "finished"
+        if self._replay.replayed and not self._replay_told:
+            self._tell_replay()
         step = self._trainer.counters.step
         self._trainer.log.event(kind, step=step, reason=reason, peak_memory_bytes=peak_bytes())
 
-
-def evaluate_trainer(trainer: Trainer, max_tokens: int | None) -> list[Evaluation]:
-    """Loss, perplexity and bits per byte of each domain's validation text."""
-    length = trainer.recipe.train.sequence_length
-    rows = max(1, min(trainer.batch_sequences, trainer.plan.micro_batch))
-
-    def measure(batch: Batch) -> np.ndarray:
-        return token_losses(trainer.network, trainer.precision, trainer.device, batch)
-
-    return [
-        evaluate_domain(
-            measure,
-            domain,
-            validation_batches(
-                trainer.run / "tokens", domain, length, max_tokens, rows, trainer.codec.pad_id
-            ),
-            trainer.codec.token_bytes(),
+    def _tell_replay(self) -> None:
+        result = self._replay.result()
+        self._replay_told = True
+        self._trainer.log.event("replayed", **result)
+        say(
+            f"  replayed {result['steps']} steps: {result['equal']} losses equal to the logged ones bit for bit"
         )
-        for domain in trainer.batches.domains
-    ]
+        if result["different"]:
+            say(
+                f"  NOT equal at steps {', '.join(map(str, result['different'][:8]))}: this machine computes otherwise"
+            )

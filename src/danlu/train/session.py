@@ -37,6 +37,8 @@ class Session:
     precision: Precision
     step: int
     tokens: int
+    context: int
+    """Tokens that the network was trained to look back over; longer texts are seen through this window."""
 
     def token_losses(self, batch: Batch) -> Floats:
         """Negative log-likelihood in nats of every label, float32 (B, T)."""
@@ -48,7 +50,7 @@ class Session:
 
     def next_logits(self, ids: list[int]) -> Floats:
         """Logits (V,) of the token that follows `ids`."""
-        return next_logits(self.network, self.precision, self.device, ids)
+        return next_logits(self.network, self.precision, self.device, ids[-self.context :])
 
     def hf_tensors(self) -> dict[str, torch.Tensor]:
         """The weights under the names of `transformers`, fp32 on the CPU."""
@@ -73,4 +75,13 @@ def open_session(recipe: Recipe, run: Path, step: int | None = None) -> Session:
     network.load_state_dict(loaded.tensors["model"])
     network.eval()
     precision = resolve_precision(recipe.precision, device)
-    return Session(network, shape, codec, device, precision, loaded.step, loaded.state["tokens"])
+    return Session(
+        network,
+        shape,
+        codec,
+        device,
+        precision,
+        loaded.step,
+        loaded.state["tokens"],
+        recipe.train.sequence_length,
+    )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
-from danlu.config import Section, Size
+from danlu.config import Section, Size, parse_size
 
 
 class TrainSettings(Section):
@@ -18,12 +18,32 @@ class TrainSettings(Section):
     """Turned into tokens once, by a measurement on this machine ([plan] bounds it)."""
     sequence_length: Size = Field(default=1024, ge=2)
     batch_tokens: Size = Field(default=65_536, gt=0)
-    """Of a global step: a multiple of sequence_length."""
+    """Of a global step: a multiple of sequence_length; written with a unit, as "64K", the nearest one is taken."""
     micro_batch: int | Literal["auto"] = "auto"
     """Sequences of one forward pass; "auto" is the largest that fits and divides the batch."""
     compile: bool | Literal["auto"] = "auto"
     """torch.compile; "auto" compiles on a GPU only."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    _rounding: str = PrivateAttr("")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _whole_sequences(cls, value: Any, handler: ModelWrapValidatorHandler[TrainSettings]) -> TrainSettings:
+        """A size with a unit is a round number: the nearest whole sequences are meant."""
+        written = value.get("batch_tokens") if isinstance(value, dict) else None
+        if not isinstance(written, str) or not written.strip()[-1:].isalpha():
+            return handler(value)
+        try:
+            batch = parse_size(written)
+            length = parse_size(value.get("sequence_length", cls.model_fields["sequence_length"].default))
+        except ValueError:
+            return handler(value)
+        if not isinstance(length, int) or length < 1 or not batch % length or 2 * batch < length:
+            return handler(value)
+        rounded = (2 * batch + length) // (2 * length) * length
+        settings = handler({**value, "batch_tokens": rounded})
+        settings._rounding = f"{written!r} as whole sequences of {length:,} tokens"
+        return settings
 
     @model_validator(mode="after")
     def _consistent(self) -> TrainSettings:
@@ -50,6 +70,11 @@ class TrainSettings(Section):
                     f"nearest: {valid}"
                 )
         return self
+
+    @property
+    def rounding(self) -> str:
+        """Why batch_tokens is not the number that was written; "" where it is."""
+        return self._rounding
 
     @property
     def batch_sequences(self) -> int:

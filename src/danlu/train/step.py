@@ -63,7 +63,11 @@ def train_step(trainer: Trainer, batch: Batch) -> StepResult:
     check_finite(loss, norm_value, counters.step + 1)
     scale_gradients(trainer.optimizer.parameters, norm_value, trainer.recipe.optimizer.clip_norm)
     factor = rate_factor(
-        trainer.recipe.schedule, counters.tokens, trainer.plan.tokens, trainer.plan.warmup_tokens
+        trainer.recipe.schedule,
+        counters.tokens,
+        batch.inputs.size,
+        trainer.plan.tokens,
+        trainer.plan.warmup_tokens,
     )
     trainer.optimizer.step(factor)
     counters.step += 1

@@ -20,8 +20,9 @@ from pathlib import Path
 from types import FrameType
 
 from danlu.errors import DanluError, Stopped
-from danlu.files import append_line, read_json, read_lines, write_json
-from danlu.log import say
+from danlu.files import append_line, read_json, write_json
+from danlu.log import say, visible
+from danlu.monitor.history import read_events
 from danlu.plan.plan import Plan
 from danlu.recipe import Recipe, parse
 from danlu.report.summary import summarise
@@ -46,7 +47,7 @@ def run_demo(fresh: bool = False, tokens: int | None = None, runs: Path = RUNS) 
     done = run.directory / "demo.json"
     if done.exists() and not fresh and tokens is None and not read_json(done)["limited"]:
         say("The demo is done already; `danlu demo --fresh` starts it over.\n")
-        print(summarise(run.directory))
+        print(visible(summarise(run.directory), lines=True))
         return
     started = time.monotonic()
     with hold(run, fresh):
@@ -56,7 +57,13 @@ def run_demo(fresh: bool = False, tokens: int | None = None, runs: Path = RUNS) 
     with hold(run):
         stages.conclude(run)
         write_json(done, {"seconds": round(time.monotonic() - started, 1), "limited": tokens is not None})
-    print(f"\n{summarise(run.directory)}")
+    print(visible(f"\n{summarise(run.directory)}", lines=True))
+    different = [step for event in read_events(run.directory) for step in event.get("different", ())]
+    if different:
+        raise DanluError(
+            f"the replayed steps {different[:8]} did not give their logged losses again: this machine does not "
+            f"repeat its own arithmetic. Please report it with the output of `danlu plan show {run.directory}`"
+        )
 
 
 def _train_with_a_kill(run: Run, plan: Plan, tokens: int | None) -> None:
@@ -134,4 +141,4 @@ def _last_step(run: Run) -> int:
 
 
 def _was_killed(run: Run) -> bool:
-    return any(event.get("kind") == "killed" for event in read_lines(run.directory / "events.jsonl"))
+    return any(event.get("kind") == "killed" for event in read_events(run.directory))

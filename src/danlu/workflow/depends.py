@@ -1,19 +1,24 @@
 """What decides each stage: which sections of the recipe, which stage before it, which of the user's files.
 
 This is the table behind "done already" and "redone because ...": a key that is listed too much redoes work in vain, a
-key that is missing here leaves a stale result. Costs: the texts are listed, never read. No torch.
+key that is missing here leaves a stale result. Costs: the texts are listed, never read; the newest
+checkpoint is read and hashed. No torch.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from danlu.checkpoint.manifest import MANIFEST
-from danlu.checkpoint.steps import list_steps, step_path
+from danlu.checkpoint.manifest import Manifest
+from danlu.checkpoint.steps import newest_good
+from danlu.corpus.settings import CorpusSettings
 from danlu.corpus.split import TRAIN
 from danlu.errors import InputError, MissingError
-from danlu.files import sha256_file
+from danlu.files import digest, read_lines, sha256_file
 from danlu.log import say
+from danlu.recipe import Recipe
+from danlu.tokenizer.settings import TokenizerSettings
 from danlu.workflow.run import Run
 from danlu.workflow.stage import Stage, facts_of, output_digest, read_manifest
 from danlu.workflow.training import decisive_settings
@@ -21,7 +26,8 @@ from danlu.workflow.training import decisive_settings
 
 def corpus(run: Run) -> Stage:
     """[corpus] and every file of its sources, by name, size and modification time."""
-    return Stage("corpus", run.directory / "corpus", _section(run, "corpus"), _texts(run))
+    settings = _section(run, "corpus")
+    return Stage("corpus", run.directory / "corpus", settings, _texts(run), section=CorpusSettings)
 
 
 def tokenizer(run: Run) -> Stage:
@@ -31,10 +37,11 @@ def tokenizer(run: Run) -> Stage:
         path = run.base / run.recipe.tokenizer.path
         if not path.is_file():
             raise InputError(f"tokenizer.path: there is no file {path}")
-        return Stage("tokenizer", directory, settings, {run.recipe.tokenizer.path: sha256_file(path)})
+        given = {run.recipe.tokenizer.path: sha256_file(path)}
+        return Stage("tokenizer", directory, settings, given, section=TokenizerSettings)
     if _train_bytes(run) > run.recipe.tokenizer.sample_bytes:
         settings |= {"seed": run.recipe.seed, "mixture": {"weights": run.recipe.mixture.weights}}
-    return Stage("tokenizer", directory, settings, _built(run, "corpus"))
+    return Stage("tokenizer", directory, settings, _built(run, "corpus"), section=TokenizerSettings)
 
 
 def tokens(run: Run) -> Stage:
@@ -53,25 +60,35 @@ def plan(run: Run) -> Stage:
     for earlier in ("corpus", "tokenizer"):
         settings.pop(earlier)
     inputs = _built(run, "tokenizer", "tokens")
-    return Stage("plan", run.directory, settings, inputs, ("plan.json",), "plan.manifest.json")
+    return Stage("plan", run.directory, settings, inputs, ("plan.json",), "plan.manifest.json", Recipe)
 
 
 def evaluation(run: Run) -> Stage:
     """The newest checkpoint and the validation text."""
-    inputs = {"checkpoint": _checkpoint(run), **_built(run, "tokens")}
+    inputs = {"checkpoint": newest_checkpoint(run).fingerprint, **_built(run, "tokens")}
     return Stage("evaluation", run.directory, {}, inputs, ("evaluations.jsonl",), "evaluations.manifest.json")
 
 
 def explanation(run: Run) -> Stage:
     """The newest checkpoint."""
-    inputs = {"checkpoint": _checkpoint(run)}
+    inputs = {"checkpoint": newest_checkpoint(run).fingerprint}
     return Stage("explanation", run.directory, {}, inputs, ("explained.json",), "explained.manifest.json")
 
 
 def export(run: Run) -> Stage:
-    """The newest checkpoint and the tokenizer."""
-    inputs = {"checkpoint": _checkpoint(run), **_built(run, "tokenizer")}
+    """The newest checkpoint, the tokenizer, and the final evaluation, which the model card tells."""
+    newest = newest_checkpoint(run)
+    inputs = {"checkpoint": newest.fingerprint, **_built(run, "tokenizer")}
+    if rows := final_evaluations(run.directory, newest.step):
+        inputs["evaluation"] = digest(rows)
     return Stage("export", run.directory / "export", {}, inputs)
+
+
+def final_evaluations(directory: Path, step: int) -> list[dict[str, Any]]:
+    """The newest measurement of each domain over all its validation text, under the weights of `step`."""
+    rows = read_lines(directory / "evaluations.jsonl")
+    final = {row["domain"]: row for row in rows if row.get("step") == step and row.get("final")}
+    return list(final.values())
 
 
 def training_inputs(run: Run) -> dict[str, str]:
@@ -114,9 +131,9 @@ def _texts(run: Run) -> dict[str, Any]:
     return {str(name): rest for name, *rest in rows}
 
 
-def _checkpoint(run: Run) -> str:
-    directory = run.directory / "checkpoints"
-    steps = list_steps(directory)
-    if not steps:
+def newest_checkpoint(run: Run) -> Manifest:
+    """The checkpoint that is opened for questions: the newest that is whole."""
+    newest = newest_good(run.directory / "checkpoints")
+    if newest is None:
         raise MissingError(f"{run.directory} has no checkpoint yet; `danlu train {run.directory}` makes one")
-    return sha256_file(step_path(directory, steps[-1]) / MANIFEST)
+    return newest

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from danlu.config import apply_settings
@@ -31,6 +33,10 @@ _PACKED = (".gz", ".zst")
 _PACKED_RATIO = 3
 """Typical bytes of text in a byte of compressed text."""
 _FEW_FILES = 20
+_MOST_HELD_OUT = 0.2
+_PROMPT_WORDS = 4
+_PROMPT = "The"
+"""Where no plain text lies open to take the first words of."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +51,25 @@ class Domain:
     text_bytes: int
 
     @property
+    def plain(self) -> tuple[str, ...]:
+        """The files of plain text; a record of the others is a document of its own, and is held out by itself."""
+        return tuple(name for name in self.files if _suffix(Path(name)).startswith(PLAIN))
+
+    @property
     def document(self) -> str:
-        """One document a file; where a few files are all there is, a paragraph, so that the text can be split."""
-        plain = all(suffix.startswith(PLAIN) for suffix in self.suffixes)
-        return "blank_line" if plain and len(self.files) < _FEW_FILES else "file"
+        """One document a file of plain text; a paragraph, where few files are all there is or a large share of them
+        would have to be held out.
+        """
+        if len(self.plain) < _FEW_FILES or share_above(min(map(split_point, self.plain))) > _MOST_HELD_OUT:
+            return "blank_line"
+        return "file"
 
     @property
     def first_share(self) -> float:
-        """The validation share from which on a whole file of the domain is held out."""
-        return share_above(min(map(split_point, self.files))) if self.document == "file" else 0.0
+        """The validation share from which on a whole file of the domain is held out; 0 where none has to be."""
+        if self.document == "file" and self.plain == self.files:
+            return share_above(min(map(split_point, self.files)))
+        return 0.0
 
 
 def resolve_folder(target: str, settings: Sequence[str] = (), runs: Path = RUNS, write: bool = True) -> Run:
@@ -65,28 +81,26 @@ def resolve_folder(target: str, settings: Sequence[str] = (), runs: Path = RUNS,
     given = [text.split("=", 1)[1].strip() for text in settings if text.startswith("name=")]
     name = given[-1] if given else _name(folder.name)
     path = runs / name / "folder.toml"
-    domains = find_domains(folder)
+    domains = find_domains(folder, runs)
     if path.exists():
         recipe = load(path, settings)
         _check_same_folder(recipe, path, folder, domains)
         say(f"recipe: {path}, as it was made of {folder}")
     elif write:
-        write_bytes(path, recipe_of_folder(folder, name, domains).encode())
+        write_bytes(path, recipe_of_folder(folder, name, domains, runs).encode())
         recipe = load(path, settings)
         say(f"recipe: wrote {path}; it is yours to edit, and the same command uses it again")
     else:
-        recipe = parse(apply_settings(tomllib.loads(recipe_of_folder(folder, name, domains)), settings))
+        recipe = parse(apply_settings(tomllib.loads(recipe_of_folder(folder, name, domains, runs)), settings))
     return open_run(recipe, folder, runs)
 
 
-def find_domains(folder: Path) -> list[Domain]:
-    """The domains of a folder: its subfolders with text in them, and the files at its top."""
+def find_domains(folder: Path, runs: Path = RUNS) -> list[Domain]:
+    """The domains of a folder: its subfolders with text in them, and the files at its top; what runs wrote is none."""
     found: dict[str, list[Path]] = {}
     other: Counter[str] = Counter()
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(_files(folder, runs)):
         parts = path.relative_to(folder).parts
-        if any(part.startswith(".") for part in parts) or not path.is_file():
-            continue
         if _suffix(path):
             found.setdefault(parts[0] if len(parts) > 1 else "", []).append(path)
         else:
@@ -112,9 +126,11 @@ def find_domains(folder: Path) -> list[Domain]:
     return domains
 
 
-def recipe_of_folder(folder: Path, name: str, domains: Sequence[Domain] | None = None) -> str:
+def recipe_of_folder(
+    folder: Path, name: str, domains: Sequence[Domain] | None = None, runs: Path = RUNS
+) -> str:
     """The text of a recipe for the folder, with the reason of every choice."""
-    domains = find_domains(folder) if domains is None else domains
+    domains = find_domains(folder, runs) if domains is None else domains
     total = sum(domain.text_bytes for domain in domains)
     sizes = choose_sizes(total, min(domain.text_bytes for domain in domains))
     share = max(_least_share(total), *(domain.first_share for domain in domains))
@@ -128,25 +144,71 @@ def recipe_of_folder(folder: Path, name: str, domains: Sequence[Domain] | None =
         f"validation_share = {round(share, 4)}  # so that every domain holds some text out to be measured on",
     ]
     for domain in domains:
-        lines += _source(folder, domain)
-    return "\n".join([*lines, *_sizes(sizes)]) + "\n"
-
-
-def _source(folder: Path, domain: Domain) -> list[str]:
-    place = f"{glob.escape(str(folder / domain.place))}/{'**/' if domain.place else ''}*"
-    paths = [place + suffix for suffix in domain.suffixes]
-    why = (
-        "each paragraph: there are few files, and some text must be held out"
-        if domain.document == "blank_line"
-        else "each file"
-    )
-    return [
+        lines += _sources(folder, domain, runs)
+    lines += _sizes(sizes)
+    lines += [
         "",
-        "[[corpus.source]]",
-        f'domain = "{domain.name}"  # {len(domain.files)} file(s), about {human_bytes(domain.text_bytes)}',
-        f"paths = [{', '.join(map(_quoted, paths))}]",
-        f'document = "{domain.document}"  # {why}',
+        "[monitor]",
+        f"samples = [{_quoted(_prompt(folder, domains))}]  # continued to watch it learn",
     ]
+    return "\n".join(lines) + "\n"
+
+
+def _sources(folder: Path, domain: Domain, runs: Path) -> Iterator[str]:
+    """The domain's plain text as one source and its records as another: what a document is differs."""
+    place = folder / domain.place
+    starts = list(_globs(place, runs)) if domain.place else [f"{glob.escape(str(place))}/*"]
+    about = f"{len(domain.files)} file(s), about {human_bytes(domain.text_bytes)}"
+    for plain in (True, False):
+        suffixes = [suffix for suffix in domain.suffixes if suffix.startswith(PLAIN) is plain]
+        if not suffixes:
+            continue
+        yield from ("", "[[corpus.source]]", f'domain = "{domain.name}"  # {about}')
+        yield f"paths = [{', '.join(_quoted(start + suffix) for start in starts for suffix in suffixes)}]"
+        if plain and domain.document == "blank_line":
+            yield 'document = "blank_line"  # each paragraph: few files, and some text must be held out'
+        elif plain:
+            yield 'document = "file"  # each file'
+
+
+def _prompt(folder: Path, domains: Sequence[Domain]) -> str:
+    """The first words of the first plain text."""
+    for name in (name for domain in domains for name in domain.plain):
+        if name.endswith(PLAIN):
+            with (folder / name).open(encoding="utf-8", errors="ignore") as file:
+                words = [word for word in file.read(2000).split() if word.isprintable()]
+            if any(word[:1].isalpha() for word in words):
+                return " ".join(words[:_PROMPT_WORDS])[:80]
+    return _PROMPT
+
+
+def _files(folder: Path, runs: Path) -> Iterator[Path]:
+    """All files below a folder but hidden ones and those of runs."""
+    for path in folder.iterdir():
+        if path.name.startswith("."):
+            continue
+        if path.is_file():
+            yield path
+        elif path.is_dir() and not path.is_symlink() and not _is_ours(path, runs):
+            yield from _files(path, runs)
+
+
+def _globs(folder: Path, runs: Path) -> Iterator[str]:
+    """Globs, but for the suffix, of the files below a folder; where a run lies in it, of its other folders."""
+    start = glob.escape(str(folder))
+    below = [Path(place, name) for place, names, _ in os.walk(folder) for name in names]
+    if not any(_is_ours(path, runs) for path in below):
+        yield f"{start}/**/*"
+        return
+    yield f"{start}/*"
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.name.startswith(".") and not _is_ours(path, runs):
+            yield from _globs(path, runs)
+
+
+def _is_ours(folder: Path, runs: Path) -> bool:
+    """Whether a folder holds what danlu wrote: a run, or the folder of this place's runs."""
+    return is_run(folder) or folder.resolve() == runs.resolve()
 
 
 def _sizes(sizes: Sizes) -> list[str]:
@@ -176,12 +238,24 @@ def _check_same_folder(recipe: Recipe, path: Path, folder: Path, domains: Sequen
             f"{path} was made of another folder than {folder}. Give this one its own run: "
             f"danlu run {folder} --set name=ANOTHER"
         )
-    known = {source.domain for source in recipe.corpus.source}
+    patterns = [Path(pattern).parts for source in recipe.corpus.source for pattern in source.paths]
     for domain in domains:
-        if domain.name not in known:
+        new = [name for name in domain.files if not any(_matches((folder / name).parts, p) for p in patterns)]
+        if new:
+            kinds = ", ".join(sorted({f"*{_suffix(Path(name))}" for name in new}))
             say(
-                f"note: {path} does not read {domain.place or 'the files at the top'}: add a source, or delete it"
+                f"note: {path} does not read {len(new)} file(s) ({kinds}) of {domain.place or 'the top'}: "
+                f"add a source, or delete it"
             )
+
+
+def _matches(path: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a path matches a glob, part by part; ** is any number of folders."""
+    if not pattern:
+        return not path
+    if pattern[0] == "**":
+        return any(_matches(path[skipped:], pattern[1:]) for skipped in range(len(path) + 1))
+    return bool(path) and fnmatchcase(path[0], pattern[0]) and _matches(path[1:], pattern[1:])
 
 
 def _domain(folder: Path, name: str, place: str, paths: Sequence[Path]) -> Domain:

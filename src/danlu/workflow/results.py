@@ -6,19 +6,19 @@ Costs: each function opens the newest verified checkpoint once; torch is importe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from danlu.checkpoint.steps import list_steps, step_path
 from danlu.errors import DamagedError, MissingError
-from danlu.files import append_line, digest
+from danlu.files import digest
+from danlu.log import say
+from danlu.monitor.runlog import RunLog
+from danlu.workflow.depends import final_evaluations
 from danlu.workflow.run import Run
 
-if TYPE_CHECKING:
-    pass
-
-_BASELINES = {"order0": "byte frequencies", "bigram": "byte bigrams", "xz": "xz"}
 BASELINE_BYTES = 50_000_000
 """Of each side at most: more training text moves the byte statistics no further, and xz is slow."""
 
@@ -26,49 +26,46 @@ BASELINE_BYTES = 50_000_000
 def evaluate_run(run: Run) -> list[dict[str, Any]]:
     """Measures all the validation text under the newest checkpoint; the rows also go to evaluations.jsonl."""
     from danlu.evaluate.baselines import baselines
-    from danlu.evaluate.bits import evaluate_domain
-    from danlu.read.store import list_domains
-    from danlu.tokens.validation import validation_batches
     from danlu.train.session import open_session
+    from danlu.train.validate import Validation
 
-    session, recipe = open_session(run.recipe, run.directory), run.recipe
-    tokens, length = run.directory / "tokens", recipe.train.sequence_length
-    rows_of_a_pass = min(recipe.train.batch_sequences, max(1, 16_384 // length))
+    session = open_session(run.recipe, run.directory)
+    validation = Validation(run.directory / "tokens", session.codec, session.context, max_tokens=None)
+    if not validation.domains:
+        say("  nothing to measure: corpus.validation_share = 0 held no text out")
     rows = []
-    for domain in list_domains(run.directory / "corpus", "validation"):
-        batches = validation_batches(tokens, domain, length, None, rows_of_a_pass, session.codec.pad_id)
-        measured = evaluate_domain(session.token_losses, domain, batches, session.codec.token_bytes())
-        simple = baselines(*(_text(run, split, domain) for split in ("train", "validation")))
-        row = {"step": session.step, **asdict(measured), "final": True, "baselines": simple}
-        append_line(run.directory / "evaluations.jsonl", row)
-        rows.append(row)
+    with closing(RunLog(run.directory)) as log:
+        for measured in validation.measure(session.token_losses):
+            simple = baselines(*(_text(run, split, measured.domain) for split in ("train", "validation")))
+            row = {"step": session.step, **asdict(measured), "final": True, "baselines": simple}
+            log.evaluation(session.step, {**row, "tokens_seen": session.tokens})
+            rows.append(row)
     return rows
 
 
 def describe_evaluation(row: dict[str, Any]) -> str:
     """One domain's measures as a sentence, with which baselines the model beats and which not."""
+    from danlu.evaluate.baselines import compare
+
     bits = row["bits_per_byte"]
-    verdicts: dict[str, list[str]] = {"better than": [], "not better than": []}
-    for name, value in row["baselines"].items():
-        verdicts["better than" if bits < value else "not better than"].append(
-            f"{_BASELINES[name]} {value:.3f}"
-        )
     measures = f"{bits:.3f} bits per byte (loss {row['loss']:.3f}, perplexity {row['perplexity']:.4g})"
-    found = (f"{verdict} {', '.join(names)}" for verdict, names in verdicts.items() if names)
-    return f"{row['domain']}: {'; '.join([measures, *found])}"
+    return f"{row['domain']}: {measures}; {compare(bits, row['baselines'])}"
 
 
 def export_run(run: Run, directory: Path) -> dict[str, Any]:
     """Writes the newest checkpoint as a Hugging Face directory, verified; returns the facts about it."""
+    from danlu.evaluate.baselines import NAMES
     from danlu.export.card import CardInfo
     from danlu.export.huggingface import export_model
-    from danlu.monitor.history import read_evaluations
     from danlu.plan.plan import read_plan
     from danlu.train.session import open_session
 
     session = open_session(run.recipe, run.directory)
     plan = read_plan(run.directory / "plan.json")
-    evaluations = [row for row in read_evaluations(run.directory) if row["step"] == session.step]
+    evaluations = [
+        {**row, "baselines": {NAMES[name]: bits for name, bits in row["baselines"].items()}}
+        for row in final_evaluations(run.directory, session.step)
+    ]
     card = CardInfo(
         name=run.recipe.name,
         parameters=plan.parameters,

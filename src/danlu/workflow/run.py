@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from danlu.errors import MissingError, UsageError
-from danlu.files import lock, read_json, write_bytes, write_json
+from danlu.files import lock, read_json, restore_directories, write_bytes, write_json
 from danlu.log import say
 from danlu.recipe import Recipe, dump_toml, load
+from danlu.toml import missing_recipe
 from danlu.workflow.training import refuse_another_training, remove_training
 
 RUNS = Path("runs")
@@ -63,7 +64,7 @@ def resolve(recipe_or_run: str, settings: Sequence[str] = (), runs: Path = RUNS)
     if path.is_file():
         return open_run(load(path, settings), path.parent, runs)
     if path.suffix == ".toml" and not path.exists():
-        raise MissingError(f"there is no recipe {path}; `danlu init {path}` writes one to start from")
+        raise missing_recipe(path)
     if path.is_dir() and not is_run(path) and not is_run(runs / recipe_or_run):
         raise UsageError(
             f"{path} is a folder without a run in it. `danlu run {path}` makes a recipe of its text and goes; "
@@ -73,12 +74,19 @@ def resolve(recipe_or_run: str, settings: Sequence[str] = (), runs: Path = RUNS)
 
 
 @contextmanager
-def hold(run: Run, fresh: bool = False) -> Iterator[None]:
-    """Owns the run directory for the block and claims it; with `fresh` the training in it is removed before."""
+def hold(run: Run, fresh: bool = False, save: bool = True) -> Iterator[None]:
+    """Owns the run directory for the block and claims it; with `fresh` the training in it is removed before.
+
+    Without `save` the recipe of the run stays as it is: for a look at what other settings would give.
+    """
     with lock(run.directory):
+        restore_directories(run.directory)
         if fresh:
             clear(run)
-        claim(run)
+        if save:
+            claim(run)
+        else:
+            refuse_another_training(run.recipe, run.directory)
         yield
 
 

@@ -15,9 +15,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from danlu.config import differences
 from danlu.errors import DamagedError
-from danlu.files import TEMPORARY, digest, read_json, remove_temporaries, sha256_file, write_json
+from danlu.files import (
+    TEMPORARY,
+    digest,
+    disk_errors,
+    read_json,
+    remove_temporaries,
+    replace_directory,
+    restore_directories,
+    sha256_file,
+    write_json,
+)
+from danlu.recipe import with_defaults
 
 NEVER = "not built yet"
 FORMAT = 1
@@ -37,6 +50,8 @@ class Stage:
     outputs: tuple[str, ...] = ("**/*",)
     """Globs of the files that the stage answers for."""
     manifest_name: str = "manifest.json"
+    section: type[BaseModel] | None = None
+    """What declares the settings: a key that is younger than the manifest had its default when it was written."""
 
     @property
     def manifest_path(self) -> Path:
@@ -49,8 +64,11 @@ def why_stale(stage: Stage) -> str | None:
     manifest = read_manifest(stage)
     if manifest is None:
         return NEVER
+    settings = manifest["settings"]
+    if stage.section:
+        settings = with_defaults(settings, stage.settings, stage.section)
     return (
-        _changes(differences(manifest["settings"], stage.settings))
+        _changes(differences(settings, stage.settings))
         or _changes(_input_changes(manifest["inputs"], stage.inputs))
         or _output_change(stage.directory, manifest["outputs"])
     )
@@ -67,9 +85,16 @@ def read_manifest(stage: Stage) -> dict[str, Any] | None:
     return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
 
 
-def write_manifest(stage: Stage, facts: Mapping[str, Any] | None = None) -> str:
-    """Says that the stage is done, and returns the digest of its outputs. `facts` is what the user may want to know."""
+def write_manifest(
+    stage: Stage, facts: Mapping[str, Any] | None = None, accept: Callable[[str], None] | None = None
+) -> None:
+    """Says that the stage is done. `facts` is what the user may want to know.
+
+    `accept` sees the digest of the outputs and may refuse them by raising: then the stage is not done.
+    """
     outputs = {str(path.relative_to(stage.directory)): _describe(path) for path in _output_files(stage)}
+    if accept:
+        accept(_outputs_digest(outputs))
     manifest = {
         "format": FORMAT,
         "stage": stage.name,
@@ -79,7 +104,6 @@ def write_manifest(stage: Stage, facts: Mapping[str, Any] | None = None) -> str:
         "facts": dict(facts or {}),
     }
     write_json(stage.manifest_path, manifest)
-    return _outputs_digest(outputs)
 
 
 def output_digest(stage: Stage) -> str:
@@ -94,6 +118,14 @@ def facts_of(stage: Stage) -> dict[str, Any]:
     return dict(manifest["facts"]) if manifest else {}
 
 
+def remove_damaged(stage: Stage) -> None:
+    """Removes the outputs that are not what was written, so that a build that goes on makes them anew."""
+    manifest = read_manifest(stage)
+    for name, described in (manifest["outputs"] if manifest else {}).items():
+        if _output_change(stage.directory, {name: described}):
+            (stage.directory / name).unlink(missing_ok=True)
+
+
 @contextmanager
 def rebuilt(stage: Stage, accept: Callable[[str], None]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Builds a stage beside its directory: the old one stays whole until the new one is.
@@ -101,18 +133,16 @@ def rebuilt(stage: Stage, accept: Callable[[str], None]) -> Iterator[tuple[Path,
     The block is handed an empty directory and a dictionary for the facts. `accept` sees the digest of the new outputs
     and may refuse them by raising: then nothing has changed.
     """
+    restore_directories(stage.directory.parent)
     remove_temporaries(stage.directory.parent)
     fresh = replace(stage, directory=stage.directory.with_name(f"{TEMPORARY}{stage.directory.name}"))
     fresh.directory.mkdir(parents=True)
     facts: dict[str, Any] = {}
     try:
         yield fresh.directory, facts
-        accept(write_manifest(fresh, facts))
-        old = stage.directory.with_name(f"{TEMPORARY}old-{stage.directory.name}")
-        if stage.directory.exists():
-            stage.directory.rename(old)
-        fresh.directory.rename(stage.directory)
-        shutil.rmtree(old, ignore_errors=True)
+        write_manifest(fresh, facts, accept)
+        with disk_errors(stage.directory):
+            replace_directory(fresh.directory, stage.directory)
     finally:
         shutil.rmtree(fresh.directory, ignore_errors=True)
 

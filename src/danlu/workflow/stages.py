@@ -1,8 +1,9 @@
 """The stages of a run, in order: each says that it is done already, or why it is done now, and does it.
 
 Read `run_all` first. Guarantees: what is done is not done twice; what follows from a change is redone and nothing
-else; a stage that would take the ground from under existing checkpoints is refused before the old one is touched.
-Costs: a run that is done answers in the time it takes to list its files; torch is imported only to plan and train.
+else; a stage that comes out different under existing checkpoints is refused and does not count as done, with the old
+corpus and tokenizer still there. Costs: a run that is done answers in the time it takes to list its files and to read
+the newest checkpoint; torch is imported only to plan and train.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from danlu.checkpoint.steps import list_steps
+from danlu.checkpoint.steps import newest_good
 from danlu.log import human, say
 from danlu.recipe import Recipe
 from danlu.train.limits import Limits
@@ -19,7 +20,7 @@ from danlu.workflow import depends
 from danlu.workflow.explained import explain_worst_step
 from danlu.workflow.results import describe_evaluation, evaluate_run, export_run
 from danlu.workflow.run import Run, hold
-from danlu.workflow.stage import NEVER, Stage, facts_of, rebuilt, why_stale, write_manifest
+from danlu.workflow.stage import NEVER, Stage, facts_of, rebuilt, remove_damaged, why_stale, write_manifest
 from danlu.workflow.texts import describe_funnel, describe_tokens, make_tokenizer, show_first_documents
 from danlu.workflow.training import (
     has_checkpoints,
@@ -92,11 +93,14 @@ def build_tokens_stage(run: Run) -> None:
     if why := _begin(stage):
         from danlu.tokenizer.codec import Codec
         from danlu.tokens.build import build_tokens
+        from danlu.tokens.index import describe_packing
 
         codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
+        remove_damaged(stage)
         report = build_tokens(codec, run.directory / "corpus", stage.directory)
-        _accept(run, stage, why)(write_manifest(stage, report.to_json()))
+        write_manifest(stage, report.to_json(), _accept(run, stage, why))
         say(describe_tokens(report))
+        say(describe_packing(stage.directory, run.recipe.train.sequence_length, run.recipe.tokens.packing))
 
 
 def plan_stage(run: Run) -> None:
@@ -184,7 +188,7 @@ PREPARATION: tuple[tuple[str, Callable[[Run], Stage], Callable[[Run], None]], ..
 
 
 def outlook(run: Run, last: str = "training") -> Iterator[tuple[str, str]]:
-    """What would be done up to `last`, as (stage, what and why), for --dry-run. Only names and manifests are read."""
+    """What would be done up to `last`, as (stage, what and why), for --dry-run. The texts are not read."""
     changing = None
     for name, decides, _ in PREPARATION:
         why = why_stale(decides(run))
@@ -209,11 +213,11 @@ def stored_plan(run: Run) -> Plan:
 
 def _training_outlook(run: Run) -> str:
     refuse_another_training(run.recipe, run.directory)
-    steps = list_steps(run.directory / "checkpoints")
-    if not steps:
+    newest = newest_good(run.directory / "checkpoints")
+    if newest is None:
         return f"would be done: {NEVER}"
     planned = stored_plan(run).steps
-    return "done already" if steps[-1] >= planned else f"would go on from step {steps[-1]} of {planned}"
+    return "done already" if newest.step >= planned else f"would go on from step {newest.step} of {planned}"
 
 
 def _begin(stage: Stage) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from danlu.corpus.funnel import Funnel
 from danlu.corpus.split import VALIDATION
-from danlu.log import human, human_bytes, say
+from danlu.log import human, human_bytes, say, visible
 from danlu.workflow.run import Run
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def show_first_documents(run: Run) -> None:
         for document in preview(source, run.base):
             text = " ".join(document.text.split())
             shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-            say(f"    {document.source}, {human_bytes(len(document.text.encode(errors='replace')))}: {shown}")
+            say(
+                f"    {visible(document.source)}, {human_bytes(len(document.text.encode(errors='replace')))}: {shown}"
+            )
 
 
 def describe_funnel(funnel: Funnel) -> str:

@@ -17,7 +17,7 @@ from danlu.checkpoint.steps import list_steps, step_path
 from danlu.config import differences
 from danlu.errors import DamagedError, MismatchError
 from danlu.files import read_json, write_json
-from danlu.recipe import Recipe
+from danlu.recipe import Recipe, with_defaults
 from danlu.train.identity import identity
 
 IDENTITY = "training.json"
@@ -88,7 +88,8 @@ def recorded_tokens(directory: Path) -> int | None:
 def refuse_another_training(recipe: Recipe, directory: Path) -> None:
     """Raises MismatchError, listing what differs, if there are checkpoints of other settings."""
     if has_checkpoints(directory):
-        changed = differences(_recorded(directory)["settings"], decisive_settings(recipe))
+        now = decisive_settings(recipe)
+        changed = differences(with_defaults(_recorded(directory)["settings"], now), now)
         if changed:
             _refuse(directory, "another recipe; what differs (saved -> now)", changed)
 
