@@ -16,7 +16,7 @@ VOCAB, BOS, EOS, PAD = 300, 0, 1, 2
 @pytest.fixture
 def codec():
     """What open_batches asks of a tokenizer."""
-    return SimpleNamespace(sha256="a" * 64, vocab_size=VOCAB, pad_id=PAD)
+    return SimpleNamespace(sha256="a" * 64, vocab_size=VOCAB, bos_id=0, eos_id=1, pad_id=PAD)
 
 
 def header(domain, **changes):
