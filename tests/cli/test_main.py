@@ -202,13 +202,3 @@ def test_no_command_imports_torch_before_it_needs_it(folder: Path) -> None:
     (folder / "a.txt").write_text("text")
     commands = [["run", "r.toml", "--dry-run"], ["run", "r.toml", "--set", "a=1"], ["evaluate", "x"]]
     subprocess.run([sys.executable, "-c", script, json.dumps(commands)], check=True, capture_output=True)
-
-
-def test_waiting_threads_do_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:
-    script = "import danlu.cli.main, os; print(os.environ['OMP_WAIT_POLICY'])"
-    for given, expected in ((None, "passive"), ("active", "active")):
-        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
-        if given:
-            monkeypatch.setenv("OMP_WAIT_POLICY", given)
-        shown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-        assert shown.stdout.strip() == expected

@@ -6,7 +6,6 @@ Guarantees: 0 done, 1 failed, 2 bad usage or recipe, 75 stopped and resumable, 1
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from typing import Annotated
@@ -28,9 +27,6 @@ from danlu.cli import (
 )
 from danlu.errors import DanluError
 from danlu.log import visible
-
-# Waiting threads that spin take the core from the one that works; read by OpenMP when torch is first imported.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 app = typer.Typer(
     name="danlu",

@@ -39,7 +39,6 @@ def measure_plan(recipe: Recipe, run: Path) -> Plan:
     shape = resolve_shape(recipe.model, codec.vocab_size)
     available = _domain_tokens(run / "tokens")
     steps = _WARM_UP_STEPS + _TIMED_STEPS
-    process_bytes = resident_bytes()
     # A rehearsal is shorter than a warm-up may be, and may need more epochs of a small text than the run allows.
     rehearsed = recipe.model_copy(
         update={
@@ -47,21 +46,23 @@ def measure_plan(recipe: Recipe, run: Path) -> Plan:
             "mixture": recipe.mixture.model_copy(update={"max_epochs": math.inf}),
         }
     )
-    rehearsal = _plan(rehearsed, shape, {}, steps * recipe.train.batch_tokens, process_bytes)
-    speed = recipe.train.batch_tokens / _seconds_a_step(rehearsed, run, rehearsal)
+    rehearsal = _plan(rehearsed, shape, {}, steps * recipe.train.batch_tokens, process_bytes=0)
+    seconds, process_bytes = _rehearse(rehearsed, run, rehearsal)
+    speed = recipe.train.batch_tokens / seconds
     tokens = _total_tokens(recipe, speed)
     return with_speed(_plan(recipe, shape, available, tokens, process_bytes), speed)
 
 
-def _seconds_a_step(recipe: Recipe, run: Path, plan: Plan) -> float:
-    """The median of the timed steps; the fastest would promise too much on a shared machine."""
+def _rehearse(recipe: Recipe, run: Path, plan: Plan) -> tuple[float, int]:
+    """Seconds a step (the median: the fastest would promise too much), and bytes of the process without its network."""
     trainer = build(recipe, run, plan)
+    process_bytes = resident_bytes() - plan.memory.parameters - plan.memory.optimizer
     seconds = []
     for number in range(plan.steps):
         began = time.perf_counter()
         train_step(trainer, trainer.batches.batch(number * trainer.batch_sequences, trainer.batch_sequences))
         seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds[_WARM_UP_STEPS:])
+    return statistics.median(seconds[_WARM_UP_STEPS:]), max(process_bytes, 0)
 
 
 def _total_tokens(recipe: Recipe, tokens_per_second: float) -> int:

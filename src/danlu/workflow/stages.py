@@ -16,6 +16,7 @@ from danlu.checkpoint.steps import newest_good
 from danlu.log import human, say
 from danlu.recipe import Recipe
 from danlu.train.limits import Limits
+from danlu.train.threads import settle_waiting
 from danlu.workflow import depends
 from danlu.workflow.explained import explain_worst_step
 from danlu.workflow.results import describe_evaluation, evaluate_run, export_run
@@ -107,6 +108,7 @@ def plan_stage(run: Run) -> None:
     """What the training will be and take, measured on this machine and stored."""
     stage = depends.plan(run)
     if _begin(stage):
+        settle_waiting()
         from danlu.plan.plan import write_plan
         from danlu.train.measure import measure_plan
 
@@ -122,6 +124,7 @@ def train_stage(run: Run, limits: Limits | None = None) -> None:
     if is_saved(run.directory, plan.steps):
         say("training: done already")
         return
+    settle_waiting()
     from danlu.train.loop import train
 
     if has_checkpoints(run.directory):
