@@ -23,7 +23,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+from danlu.train.threads import settle_waiting
+
+settle_waiting()  # before torch is imported, as `danlu train` does
 
 import numpy as np
 import torch

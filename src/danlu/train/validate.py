@@ -1,8 +1,8 @@
 """Measures a network on the validation text of every domain: the one way, while training and after.
 
-Decides: a forward pass takes about 4K tokens, less than a training step, whatever the training's micro-batch; a domain without held-out text is
-left out. Guarantee: the same batches in the same order every time. Costs: the shards are verified and packed once for a
-bounded measurement, whose batches are then kept.
+Decides: a forward pass takes about 4K tokens, less than a training step, whatever the training's micro-batch; a domain
+without held-out text is left out. Guarantee: the same batches in the same order every time. Costs: the shards are
+verified and packed once for a bounded measurement, whose batches are then kept.
 """
 
 from __future__ import annotations
