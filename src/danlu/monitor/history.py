@@ -20,8 +20,8 @@ def read_metrics(directory: Path) -> list[dict[str, Any]]:
 
 
 def read_evaluations(directory: Path) -> list[dict[str, Any]]:
-    """One row a step and domain, ascending by step."""
-    return _last_rows(directory / EVALUATIONS, "domain")
+    """One row a step, domain and extent (`whole` or in part), ascending by step."""
+    return _last_rows(directory / EVALUATIONS, "domain", "whole")
 
 
 def read_samples(directory: Path) -> list[dict[str, Any]]:

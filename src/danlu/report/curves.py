@@ -103,7 +103,9 @@ def _bits(facts: Facts, marks: Sequence[Mark]) -> list[Html]:
 
 
 def _validation(facts: Facts, key: str, first: int = 0) -> list[Series]:
-    rows = [row for row in facts.evaluations if row["step"] >= first]
+    # A curve through measurements of different extent would jump where the extent does.
+    parts = [row for row in facts.evaluations if not row.get("whole")]
+    rows = [row for row in parts or facts.evaluations if row["step"] >= first]
     domains = sorted({str(row["domain"]) for row in rows})
     return [
         _series(

@@ -13,6 +13,7 @@ import numpy as np
 
 from danlu.objective.causal import Layout
 from danlu.records import Batch, Ints
+from danlu.rng import hash_key, hash_range
 from danlu.tokens.batches import sample_pieces, write_batch
 from danlu.tokens.documents import list_shards, open_documents
 from danlu.tokens.packing import pack
@@ -29,8 +30,9 @@ def validation_batches(
 ) -> Iterator[Batch]:
     """Batches (at most `batch_sequences`, T) of tokens/validation/<domain>; the last may have fewer rows.
 
-    With `max_tokens`, the first so many tokens in the order of the documents' hashes. A domain without a validation
-    split (validation_share = 0) gives none. Raises DamagedError for a shard that changed on disk.
+    With `max_tokens`, so many tokens' worth of whole samples (at least one), chosen by a fixed hash over all documents,
+    so that a few long ones do not stand for the rest. A domain without a validation split (validation_share = 0) gives
+    none.
     """
     path = directory / "validation" / domain
     if not list_shards(path):
@@ -38,18 +40,19 @@ def validation_batches(
     documents = open_documents(path)
     for shard in documents.shards:
         verify_shard(shard.path)
-    packing = pack(_head(documents.lengths, max_tokens), sequence_length, "best_fit")
+    packing = pack(documents.lengths, sequence_length, "best_fit")
     layout = Layout(pad_id)
-    for first in range(0, packing.samples, batch_sequences):
-        stop = min(first + batch_sequences, packing.samples)
-        rows = [(documents, sample_pieces(domain, packing, sample)) for sample in range(first, stop)]
+    chosen = _chosen(domain, packing.samples, sequence_length, max_tokens)
+    for first in range(0, len(chosen), batch_sequences):
+        samples = chosen[first : first + batch_sequences]
+        rows = [(documents, sample_pieces(domain, packing, int(sample))) for sample in samples]
         yield write_batch(rows, sequence_length, layout, first)
 
 
-def _head(lengths: Ints, max_tokens: int | None) -> Ints:
-    """The lengths cut so that they sum to at most `max_tokens`."""
-    if max_tokens is None:
-        return lengths
-    before = np.cumsum(lengths) - lengths
-    cut: Ints = np.clip(max_tokens - before, 0, lengths)
-    return cut
+def _chosen(domain: str, samples: int, sequence_length: int, max_tokens: int | None) -> Ints:
+    """The samples to measure, ascending."""
+    if max_tokens is None or max_tokens >= samples * sequence_length:
+        return np.arange(samples)
+    wanted = max(1, max_tokens // sequence_length)
+    order = np.argsort(hash_range(hash_key("validation", domain), 0, samples), kind="stable")
+    return np.sort(order[:wanted])

@@ -40,6 +40,8 @@ class Observer:
         """A full evaluation, samples and a save before step 1; after a resume they are there already."""
         if self._trainer.counters.step == 0:
             self.evaluate(full=True)
+            if self._trainer.recipe.evaluate.every_steps:
+                self.evaluate(full=False)
             self.sample_if_due()
             self.save()
 
@@ -92,7 +94,7 @@ class Observer:
         trainer, began = self._trainer, time.monotonic()
         for result in self._opened(full).measure(self._token_losses):
             trainer.log.evaluation(
-                step=trainer.counters.step, tokens_seen=trainer.counters.tokens, result=result
+                step=trainer.counters.step, tokens_seen=trainer.counters.tokens, result=result, whole=full
             )
         self._reserve["evaluation"] = time.monotonic() - began
 

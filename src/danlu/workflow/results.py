@@ -37,7 +37,13 @@ def evaluate_run(run: Run) -> list[dict[str, Any]]:
     with closing(RunLog(run.directory)) as log:
         for measured in validation.measure(session.token_losses):
             simple = baselines(*(_text(run, split, measured.domain) for split in ("train", "validation")))
-            row = {"step": session.step, **asdict(measured), "final": True, "baselines": simple}
+            row = {
+                "step": session.step,
+                **asdict(measured),
+                "whole": True,
+                "final": True,
+                "baselines": simple,
+            }
             log.evaluation(session.step, {**row, "tokens_seen": session.tokens})
             rows.append(row)
     return rows
