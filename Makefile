@@ -9,10 +9,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo test slow check format tree clean
+.PHONY: help install demo test slow check format tree clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+install: $(VENV)/core.stamp  ## danlu in .venv, and nothing more
 
 demo: $(VENV)/core.stamp  ## train, evaluate and export a small model on text that this machine carries
 	@$(BIN)/danlu demo

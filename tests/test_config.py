@@ -121,7 +121,8 @@ def test_sections_are_frozen_and_finite() -> None:
          "unable to parse string as a number, not 'y'"),
         ("name = 'a'\n[[step]]\nuse = 'cut'\n[[step]]\nuse = 'claen'",
          "r.toml, line 4: step[1]: use = 'claen' is not known; did you mean 'clean'?"),
-        ("name = 'a'\n[[step]]\nshare = 1", "r.toml, line 2: step[0]: use is missing; it says what the step does"),
+        ("name = 'a'\n[[step]]\nshare = 1", "r.toml, line 2: step[0]: use is missing; it says what the step does, "
+            'e.g. use = "length"'),
         ("name = 'a'\n[[step]]\nuse = 'cut'\nlenght = 3",
          "r.toml, line 4: step[0].lenght: unknown key 'lenght'; did you mean 'length'?"),
     ],

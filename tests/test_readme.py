@@ -25,6 +25,7 @@ SMALL = (
     "--set train.batch_tokens=512 --set corpus.validation_share=0.2"
 )
 RUN_AS = {
+    "make install": "make --dry-run install",
     "make demo": "make --dry-run demo",
     "make test": "make --dry-run test",
     "make check": "make --dry-run check",

@@ -286,3 +286,16 @@ def test_keys_that_are_not_asked_for_are_not_filled_in() -> None:
         "data": "d",
         "tokenizer": "t",
     }
+
+
+@pytest.mark.parametrize("setting", ["train.tokens=60K", "train.steps=7", "train.minutes=3"])
+def test_a_length_that_is_set_replaces_the_recipe_s(tmp_path: Path, setting: str) -> None:
+    path = tmp_path / "recipe.toml"
+    source = 'name = "a"\n[[corpus.source]]\ndomain = "a"\npaths = ["a"]\n'
+    path.write_text(source + '[train]\nminutes = 10\n[plan]\nmax_tokens = "1M"\n', encoding="utf-8")
+    recipe = load(path, [setting])
+    given = [key for key in ("tokens", "steps", "minutes") if getattr(recipe.train, key) is not None]
+    assert given == [setting.split(".")[1].split("=")[0]]
+    assert recipe.plan.max_tokens == (1_000_000 if given == ["minutes"] else None)
+    with pytest.raises(RecipeError, match="tokens and steps contradict"):
+        load(path, ["train.tokens=60K", "train.steps=7"])

@@ -139,7 +139,7 @@ def _explain(item: Any, key: Sequence[str | int], model: type[BaseModel], table:
             known = re.findall(r"'([^']*)'", context["expected_tags"])
             return f"use = {context['tag']!r} is not known; {nearest(context['tag'], known)}"
         case "union_tag_not_found":
-            return "use is missing; it says what the step does"
+            return 'use is missing; it says what the step does, e.g. use = "length"'
         case "value_error":
             return str(item["msg"]).removeprefix("Value error, ")
     message = str(item["msg"])

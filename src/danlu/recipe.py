@@ -78,6 +78,9 @@ WORDS_NOT_YET = {
 """Planned values of keys that exist, refused in the same way."""
 
 
+_LENGTHS = ("tokens", "steps", "minutes")
+
+
 class Recipe(Section):
     """Everything that decides a run."""
 
@@ -119,9 +122,25 @@ def parse(
 
 
 def load(path: Path, settings: Sequence[str] = ()) -> Recipe:
-    """Reads a recipe file and applies `section.key=value` settings over it."""
+    """Reads a recipe file and applies `section.key=value` settings over it.
+
+    A length of the training that is set replaces the recipe's, in whichever of its three ways that one is given.
+    """
     text = read_text(path)
-    return parse(apply_settings(parse_toml(text, path), settings), path, text, settings)
+    tables = parse_toml(text, path)
+    given = {setting.partition("=")[0].strip().removeprefix("train.") for setting in settings}
+    if lengths := given & set(_LENGTHS):
+        for key in set(_LENGTHS) - lengths:
+            _table(tables, "train").pop(key, None)
+        if "minutes" not in lengths:
+            for key in ("min_tokens", "max_tokens"):
+                _table(tables, "plan").pop(key, None)
+    return parse(apply_settings(tables, settings), path, text, settings)
+
+
+def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    table = tables.get(name, {})
+    return table if isinstance(table, dict) else {}
 
 
 def with_defaults(saved: Mapping[str, Any], now: Mapping[str, Any], section: type[BaseModel] = Recipe) -> Any:

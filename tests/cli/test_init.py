@@ -24,7 +24,7 @@ def test_the_starter_is_a_valid_recipe(tmp_path: Path) -> None:
 def test_every_key_of_the_starter_that_is_commented_out_is_valid_too(tmp_path: Path) -> None:
     path = written(tmp_path / "r.toml")
     lines = [
-        line.removeprefix("# ") if line.startswith(("# [", "# domain", "# paths", "# weights")) else line
+        line.removeprefix("# ") if line.startswith(("# [", "# domain", "# paths", "# weights", "# use", "# min")) else line
         for line in path.read_text().splitlines()
     ]
     path.write_text("\n".join(lines))

@@ -63,7 +63,7 @@ def test_an_unknown_key_of_set_is_named_too(folder: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("setting", "part"),
     [
-        ("train.tokens=5K", "contradict"),
+        ("train={tokens=5000, steps=3}", "contradict"),
         ("train.batch_tokens=100", "not a multiple"),
         ("model={size='1M', width=64}", "contradict"),
         ("corpus.validation_share=1.5", "less than 1"),

@@ -41,3 +41,14 @@ def test_a_rehearsal_may_be_shorter_than_the_warm_up_and_repeat_a_small_text(pre
     assert measure_plan(parse(changed), prepared).warmup_tokens == 40 * 512
     changed = tables(train__steps=2, train__batch_tokens=8192, mixture__max_epochs=2.0)
     assert measure_plan(parse(changed), prepared).steps == 2
+
+
+def test_minutes_take_no_more_than_the_text_gives_and_say_so(prepared: Path) -> None:
+    changed = tables(mixture={"weights": {}, "max_epochs": 2.0})
+    del changed["train"]["steps"]
+    changed["train"]["minutes"] = 1000.0
+    plan = measure_plan(parse(changed), prepared)
+    available = sum(row.available_tokens for row in plan.mixture)
+    assert 2 * available - 512 < plan.tokens <= 2 * available
+    reason = next(choice.reason for choice in plan.choices if choice.key == "train.tokens")
+    assert reason.startswith("as many as mixture.max_epochs = 2 of this text allows; 1000 minutes would be")

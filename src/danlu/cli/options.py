@@ -29,12 +29,14 @@ Fresh = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say which stages would be done, and why.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-StepLimit = Annotated[int | None, typer.Option("--steps", help="Train no further than this step.")]
+StepLimit = Annotated[int | None, typer.Option("--steps", help="Pause after this step; the plan stays.")]
 TokenLimit = Annotated[
     str | None,
-    typer.Option("--tokens", metavar="SIZE", help='Train no further than this many tokens, e.g. "64K".'),
+    typer.Option("--tokens", metavar="SIZE", help='Pause after so many tokens, e.g. "64K"; the plan stays.'),
 ]
-MinuteLimit = Annotated[float | None, typer.Option("--minutes", help="Train no longer than this, now.")]
+MinuteLimit = Annotated[
+    float | None, typer.Option("--minutes", help="Pause after so many minutes; the plan stays.")
+]
 
 
 def limits(steps: int | None, tokens: str | None, minutes: float | None) -> Limits:
@@ -70,11 +72,11 @@ def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool
         through(run, last)
 
 
-def show_outlook(run: Run, last: str = "training", as_json: bool = False) -> None:
+def show_outlook(run: Run, last: str = "training", as_json: bool = False, fresh: bool = False) -> None:
     """Prints what would be done, and why."""
     from danlu.workflow.stages import outlook
 
-    rows: list[tuple[str, ...]] = list(outlook(run, last))
+    rows: list[tuple[str, ...]] = list(outlook(run, last, fresh))
     if as_json:
         show_json([{"stage": row[0], "outlook": row[1]} for row in rows])
     else:

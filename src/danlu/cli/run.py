@@ -47,6 +47,6 @@ def run(
     limit = limits(steps, tokens, minutes)
     the_run = resolve_folder(recipe, settings or (), write=not dry_run)
     if dry_run:
-        show_outlook(the_run)
+        show_outlook(the_run, fresh=fresh)
     else:
         run_all(the_run, limit, fresh)

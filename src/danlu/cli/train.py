@@ -41,7 +41,7 @@ def train(
     limit = limits(steps, tokens, minutes)
     run = resolve(recipe, settings or ())
     if dry_run:
-        show_outlook(run)
+        show_outlook(run, fresh=fresh)
         return
     with hold(run, fresh):
         stages.prepare(run)

@@ -49,8 +49,8 @@ def measure_plan(recipe: Recipe, run: Path) -> Plan:
     rehearsal = _plan(rehearsed, shape, {}, steps * recipe.train.batch_tokens, process_bytes=0)
     seconds, process_bytes = _rehearse(rehearsed, run, rehearsal)
     speed = recipe.train.batch_tokens / seconds
-    tokens = _total_tokens(recipe, speed)
-    return with_speed(_plan(recipe, shape, available, tokens, process_bytes), speed)
+    tokens, reason = _total_tokens(recipe, speed, sum(available.values()))
+    return with_speed(_plan(recipe, shape, available, tokens, process_bytes, reason), speed)
 
 
 def _rehearse(recipe: Recipe, run: Path, plan: Plan) -> tuple[float, int]:
@@ -65,26 +65,52 @@ def _rehearse(recipe: Recipe, run: Path, plan: Plan) -> tuple[float, int]:
     return statistics.median(seconds[_WARM_UP_STEPS:]), max(process_bytes, 0)
 
 
-def _total_tokens(recipe: Recipe, tokens_per_second: float) -> int:
-    train = recipe.train
+def _total_tokens(recipe: Recipe, tokens_per_second: float, available: int) -> tuple[int, str]:
+    """The length of the run, and why it is that where the recipe gives it in minutes."""
+    train, bounds = recipe.train, recipe.plan
     if train.steps is not None:
-        return train.steps * train.batch_tokens
+        return train.steps * train.batch_tokens, ""
     if train.tokens is not None:
-        return train.tokens
+        return train.tokens, ""
     if train.minutes is None:
         raise RecipeError("the length of the run is one of train.tokens, train.steps and train.minutes")
-    return tokens_for_minutes(
-        tokens_per_second, train.minutes, recipe.plan.min_tokens, recipe.plan.max_tokens, train.batch_tokens
+    wanted = tokens_per_second * train.minutes * 60
+    reason = f"{train.minutes:g} minutes at the measured speed"
+    text = int(recipe.mixture.max_epochs * available)
+    limits = {
+        "plan.max_tokens": bounds.max_tokens,
+        f"mixture.max_epochs = {recipe.mixture.max_epochs:g} of this text": text,
+    }
+    name, most = min(
+        (
+            (name, limit)
+            for name, limit in limits.items()
+            if limit is not None and limit >= train.batch_tokens
+        ),
+        key=lambda item: item[1],
+        default=("", None),
     )
+    tokens = tokens_for_minutes(tokens_per_second, train.minutes, bounds.min_tokens, most, train.batch_tokens)
+    if most is not None and wanted > most:
+        reason = f"as many as {name} allows; {train.minutes:g} minutes would be {human(wanted)}"
+    elif bounds.min_tokens and wanted < bounds.min_tokens:
+        reason = f"at least plan.min_tokens; {train.minutes:g} minutes at the measured speed would be {human(wanted)}"
+    return tokens, reason
 
 
-def _plan(recipe: Recipe, shape: Shape, available: dict[str, int], tokens: int, process_bytes: int) -> Plan:
+def _plan(
+    recipe: Recipe,
+    shape: Shape,
+    available: dict[str, int],
+    tokens: int,
+    process_bytes: int,
+    length_reason: str = "",
+) -> Plan:
     """The plan of a length; `available` has the training tokens of each domain, empty for the rehearsal."""
     rates = resolve_rates(recipe.optimizer, count_parameters(shape).non_embedding, tokens)
     choices = [Choice("optimizer.learning_rate", f"{rates.learning_rate:.2g}", rates.reason)]
-    if recipe.train.minutes is not None:
-        reason = f"{recipe.train.minutes:g} minutes at the measured speed, within [plan]'s bounds"
-        choices.append(Choice("train.tokens", human(tokens), reason))
+    if length_reason:
+        choices.append(Choice("train.tokens", human(tokens), length_reason))
     dtype = resolve_precision(recipe.precision, resolve_device(recipe)).dtype
     given = Given(
         tokens=tokens,

@@ -102,7 +102,8 @@ def kill_step(plan: Plan, save_every: int, tokens: int | None) -> int:
 def _fail(code: int) -> None:
     if code == Stopped.exit_code:
         raise Stopped("the demo was stopped; all is saved. `danlu demo` goes on from there")
-    raise DanluError(f"the trainer ended with exit code {code}; its message stands above")
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    raise DanluError(f"the trainer {how}. `danlu demo` goes on from its newest save")
 
 
 @contextmanager

@@ -190,7 +190,7 @@ PREPARATION: tuple[tuple[str, Callable[[Run], Stage], Callable[[Run], None]], ..
 """Before the training, in order: the name, what decides the stage, what does it."""
 
 
-def outlook(run: Run, last: str = "training") -> Iterator[tuple[str, str]]:
+def outlook(run: Run, last: str = "training", fresh: bool = False) -> Iterator[tuple[str, str]]:
     """What would be done up to `last`, as (stage, what and why), for --dry-run. The texts are not read."""
     changing = None
     for name, decides, _ in PREPARATION:
@@ -204,7 +204,7 @@ def outlook(run: Run, last: str = "training") -> Iterator[tuple[str, str]]:
         changing = changing or (name if why else None)
         if name == last:
             return
-    yield "training", _training_outlook(run)
+    yield "training", "would be started over" if fresh else _training_outlook(run, changing)
 
 
 def stored_plan(run: Run) -> Plan:
@@ -214,11 +214,13 @@ def stored_plan(run: Run) -> Plan:
     return read_plan(run.directory / "plan.json")
 
 
-def _training_outlook(run: Run) -> str:
+def _training_outlook(run: Run, changing: str | None) -> str:
     refuse_another_training(run.recipe, run.directory)
     newest = newest_good(run.directory / "checkpoints")
     if newest is None:
         return f"would be done: {NEVER}"
+    if changing:
+        return f"would be refused if the {changing} comes out different; --fresh would start it over"
     planned = stored_plan(run).steps
     return "done already" if newest.step >= planned else f"would go on from step {newest.step} of {planned}"
 

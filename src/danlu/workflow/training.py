@@ -130,6 +130,6 @@ def _refuse(directory: Path, what: str, changes: list[str]) -> None:
     raise MismatchError(
         f"{directory} holds checkpoints of {what}:\n  "
         + "\n  ".join(changes)
-        + f"\nNothing was changed. Go on with it as it was by `danlu run {directory}`, give this recipe another name, "
-        "or add --fresh to start its training over"
+        + f"\nWhat is in the run was left as it is. To train on this as well, give it another name "
+        f"(--set name={directory.name}-2); to replace that training, add --fresh"
     )
