@@ -23,9 +23,9 @@ def test_the_starter_is_a_valid_recipe(tmp_path: Path) -> None:
 
 def test_every_key_of_the_starter_that_is_commented_out_is_valid_too(tmp_path: Path) -> None:
     path = written(tmp_path / "r.toml")
+    keys = ("# [", "# domain", "# paths", "# weights", "# use", "# min")
     lines = [
-        line.removeprefix("# ") if line.startswith(("# [", "# domain", "# paths", "# weights", "# use", "# min")) else line
-        for line in path.read_text().splitlines()
+        line.removeprefix("# ") if line.startswith(keys) else line for line in path.read_text().splitlines()
     ]
     path.write_text("\n".join(lines))
     assert load(path).mixture.weights == {"prose": 0.7, "code": 0.3}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 from collections.abc import Callable
@@ -83,6 +84,25 @@ def test_killed_twice_equals_unbroken(small: Path, unbroken: Path, python: Calla
         (6, 6, []),
         (5, 5, []),
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_killed_at_drawn_steps_equals_unbroken(
+    small: Path, unbroken: Path, python: Callable[[str], int], seed: int
+) -> None:
+    """kill -9 three times, each at a step and on a side of it that the seed draws from those still to come."""
+    draw = random.Random(seed)
+    for _ in range(3):
+        resumed = (list_steps(small / "checkpoints") or [0])[-1]
+        step, before = draw.randint(resumed + 1, 40), draw.random() < 0.5
+        print(f"seed {seed}: killed {'in' if before else 'after'} step {step}")
+        assert python(KILLED.format(run=str(small), step=step, before=before)) == -signal.SIGKILL
+    recipe, plan = recipe_and_plan(small)
+    train(recipe, small, plan)
+    assert weights(small) == weights(unbroken)
+    assert losses(small) == losses(unbroken)
+    assert all(not event["different"] for event in read_events(small) if event["kind"] == "replayed")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
