@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from danlu.train.threads import settle_waiting
+from danlu.workflow.threads import settle_waiting
 
 settle_waiting()  # before torch is imported, as `danlu train` does
 

@@ -174,6 +174,8 @@ def test_a_prompt_is_not_printed_where_nothing_can_follow(
 ) -> None:
     capsys.readouterr()
     assert execute(["generate", "texts", "The river", "--step", "999"]) == 1
+    assert execute(["generate", "texts", "not UTF-8: \udcff"]) == 2
+    assert execute(["export", "texts", "/"]) == 2
     assert capsys.readouterr().out == ""
 
 

@@ -87,7 +87,7 @@ def test_contradictory_settings_are_refused(
         (["train"], "RECIPE"),
         (["train", "r.toml", "--stepps", "3"], "--step"),
         (["train", "r.toml", "--steps", "many"], "--steps"),
-        (["train", "r.toml", "--steps", "-1"], "below 0"),
+        (["train", "r.toml", "--steps", "-1"], "not a number from 0 up"),
         (["train", "r.toml", "--tokens", "lots"], "--tokens: 'lots' is not a size"),
         (["generate", "x", "y", "--temperature", "-1"], "temperature"),
         (["inspect", "x"], "--step"),

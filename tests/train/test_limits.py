@@ -28,9 +28,10 @@ def test_exact(limits: Limits, allowed: tuple[int, int, float], forbidden: tuple
 
 
 @pytest.mark.parametrize("name", ["steps", "tokens", "minutes"])
-def test_negative_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match=f"--{name} -1"):
-        Limits(**{name: -1})
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf")])
+def test_what_bounds_nothing_is_refused(name: str, value: float) -> None:
+    with pytest.raises(UsageError, match=f"--{name} {value}"):
+        Limits(**{name: value})
 
 
 def test_minutes_count_from_the_start_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from danlu.errors import InputError, MismatchError
+from danlu.errors import InputError, MismatchError, UsageError
 from danlu.recipe import load
 from danlu.workflow.folder import find_domains, recipe_of_folder, resolve_folder
 
@@ -226,3 +226,8 @@ def test_the_recipe_has_a_prompt_of_the_text_itself(tmp_path: Path) -> None:
     (tmp_path / "records").mkdir()
     (tmp_path / "records" / "a.jsonl").write_text('{"text": "x"}')
     assert parsed(tmp_path / "records", tmp_path).monitor.samples == ["The"]
+
+
+def test_an_empty_name_is_no_folder():
+    with pytest.raises(UsageError, match="is empty"):
+        resolve_folder(" ")

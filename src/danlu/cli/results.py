@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from danlu.cli.options import AsJson, RunName, cell, show, show_json, table
+from danlu.errors import UsageError
 from danlu.log import visible
 
 
@@ -52,6 +53,10 @@ def generate(
     from danlu.workflow.results import generate_text
     from danlu.workflow.run import find_run, load_run
 
+    try:
+        prompt.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the prompt is not UTF-8 text") from None
     the_run = load_run(find_run(run))
     pieces = generate_text(the_run, prompt, tokens, temperature, seed, step)
     # The prompt is an answer too: only once there is something to follow it.

@@ -66,6 +66,8 @@ def export_model(
         )
     weights = _checked(tensors, shape)
     directory = directory.resolve()
+    if not directory.name:
+        raise UsageError(f"{directory} cannot be replaced by an export; name a folder in it")
     for place in (directory, aside(directory)):
         _refuse_foreign(place)
     with disk_errors(directory):

@@ -5,6 +5,7 @@ Guarantee: training stops before the step that would exceed a limit, never after
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -24,8 +25,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("steps", "tokens", "minutes"):
             value = getattr(self, name)
-            if value is not None and value < 0:
-                raise UsageError(f"--{name} {value} is below 0")
+            if value is not None and not 0 <= value < math.inf:
+                raise UsageError(f"--{name} {value} is not a number from 0 up")
 
     def forbid(self, step: int, tokens: int, seconds: float) -> str | None:
         """Why the next step may not run, if it would end as step number `step`, at `tokens`, `seconds` from now."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from danlu.config import apply_settings
 from danlu.corpus.split import share_above, split_point
-from danlu.errors import InputError, MismatchError
+from danlu.errors import InputError, MismatchError, UsageError
 from danlu.files import write_bytes
 from danlu.log import human_bytes, say
 from danlu.plan.sizes import Sizes, choose_sizes
@@ -74,6 +74,8 @@ class Domain:
 
 def resolve_folder(target: str, settings: Sequence[str] = (), runs: Path = RUNS, write: bool = True) -> Run:
     """The run of a folder of text, by the recipe that is made of it once; anything else is left to `resolve`."""
+    if not target.strip():
+        raise UsageError("the name of the recipe or folder is empty; for the current folder write .")
     folder = Path(target)
     if not folder.is_dir() or is_run(folder):
         return resolve(target, settings, runs)

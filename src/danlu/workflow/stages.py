@@ -16,13 +16,13 @@ from danlu.checkpoint.steps import newest_good
 from danlu.log import human, say
 from danlu.recipe import Recipe
 from danlu.train.limits import Limits
-from danlu.train.threads import settle_waiting
 from danlu.workflow import depends
 from danlu.workflow.explained import explain_worst_step
 from danlu.workflow.results import describe_evaluation, evaluate_run, export_run
 from danlu.workflow.run import Run, hold
 from danlu.workflow.stage import NEVER, Stage, facts_of, rebuilt, remove_damaged, why_stale, write_manifest
 from danlu.workflow.texts import describe_funnel, describe_tokens, make_tokenizer, show_first_documents
+from danlu.workflow.threads import settle_waiting
 from danlu.workflow.training import (
     has_checkpoints,
     is_saved,

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from danlu.train import threads
+from danlu.workflow import threads
 
 
 @pytest.fixture
