@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from danlu.errors import RecipeError
 from danlu.recipe import parse
 from danlu.train.measure import measure_plan
 from small_run import recipe_and_plan, tables
@@ -52,3 +53,11 @@ def test_minutes_take_no_more_than_the_text_gives_and_say_so(prepared: Path) -> 
     assert 2 * available - 512 < plan.tokens <= 2 * available
     reason = next(choice.reason for choice in plan.choices if choice.key == "train.tokens")
     assert reason.startswith("as many as mixture.max_epochs = 2 of this text allows; 1000 minutes would be")
+
+
+def test_a_bound_below_one_step_is_refused_by_name(prepared: Path) -> None:
+    changed = tables(plan={"max_tokens": 100})
+    del changed["train"]["steps"]
+    changed["train"]["minutes"] = 1.0
+    with pytest.raises(RecipeError, match=r"plan\.max_tokens = 100 is less than one step"):
+        measure_plan(parse(changed), prepared)

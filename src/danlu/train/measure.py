@@ -77,19 +77,10 @@ def _total_tokens(recipe: Recipe, tokens_per_second: float, available: int) -> t
     wanted = tokens_per_second * train.minutes * 60
     reason = f"{train.minutes:g} minutes at the measured speed"
     text = int(recipe.mixture.max_epochs * available)
-    limits = {
-        "plan.max_tokens": bounds.max_tokens,
-        f"mixture.max_epochs = {recipe.mixture.max_epochs:g} of this text": text,
-    }
-    name, most = min(
-        (
-            (name, limit)
-            for name, limit in limits.items()
-            if limit is not None and limit >= train.batch_tokens
-        ),
-        key=lambda item: item[1],
-        default=("", None),
-    )
+    limits = {"plan.max_tokens": bounds.max_tokens} if bounds.max_tokens is not None else {}
+    if text >= train.batch_tokens:  # less than a step is refused with its own words, by the mixture
+        limits[f"mixture.max_epochs = {recipe.mixture.max_epochs:g} of this text"] = text
+    name, most = min(limits.items(), key=lambda item: item[1], default=("", None))
     tokens = tokens_for_minutes(tokens_per_second, train.minutes, bounds.min_tokens, most, train.batch_tokens)
     if most is not None and wanted > most:
         reason = f"as many as {name} allows; {train.minutes:g} minutes would be {human(wanted)}"
