@@ -2,24 +2,9 @@
 
 from collections import Counter
 
-from danlu.tokens.explain import documents_of, explain_mixture
+from danlu.tokens.explain import explain_mixture
 
 DOMAINS = {"code": [33, 5, 18, 40] * 12, "prose": [9, 21] * 14}
-
-
-def test_documents_of_a_step(make_batches):
-    batches = make_batches(DOMAINS)
-    rows = documents_of(batches, 30, 8)
-    batch = batches.batch(30, 8)
-    wanted = Counter()
-    for sample in batch.samples:
-        for piece in sample.pieces:
-            wanted[sample.domain, batches.documents[sample.domain].provenance(piece.document)["id"]] += (
-                piece.length
-            )
-    assert {(row["domain"], row["id"]): row["tokens"] for row in rows} == dict(wanted)
-    assert sum(row["tokens"] for row in rows) == int((batch.documents >= 0).sum())
-    assert set(rows[0]) == {"domain", "id", "source", "start", "end", "group", "tokens"}
 
 
 def test_mixture_rows(make_batches):

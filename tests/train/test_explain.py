@@ -1,11 +1,11 @@
 """The documents of a step are those that the step was trained on, hardest first."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from danlu.errors import MissingError
-from danlu.tokens.explain import documents_of
 from danlu.train.assemble import open_data
 from danlu.train.explain import explain_step, worst_step
 from danlu.train.limits import Limits
@@ -20,8 +20,10 @@ def test_documents_of_a_step(small: Path) -> None:
     session = open_session(recipe, small)
     seen = explain_step(recipe, small, plan, 2, session)
     batches = open_data(recipe, small, session.codec, plan.tokens)
-    expected = {(row["id"], row["tokens"]) for row in documents_of(batches, 8, 8)}
-    assert {(document.id, document.tokens) for document in seen} == expected
+    expected: Counter[str] = Counter()
+    for piece in (piece for number in range(8, 16) for piece in batches.pieces(number)):
+        expected[str(batches.documents[piece.domain].provenance(piece.document)["id"])] += piece.length
+    assert {document.id: document.tokens for document in seen} == expected
     assert [document.loss for document in seen] == sorted((d.loss for d in seen), reverse=True)
     assert all(document.source.endswith((".py", ".txt")) for document in seen)
     for step in (0, plan.steps + 1):

@@ -1,7 +1,7 @@
-"""Answers about the data order: what the mixture gives in all, and which documents some samples came from.
+"""What the mixture gives in all: tokens, samples and epochs of each domain in the first so many samples.
 
-Guarantees: counted from the same functions that the training reads, so the answer is what the model saw.
-Costs: microseconds a sample; provenance tables are read shard by shard.
+Guarantees: counted from the same order that the training reads, so the answer is what the model saw. Costs: one pass
+over a period of the mixture.
 """
 
 from __future__ import annotations
@@ -41,20 +41,4 @@ def explain_mixture(batches: Batches, total_samples: int) -> list[MixtureRow]:
             documents=len(batches.documents[name]),
         )
         for name in batches.domains
-    ]
-
-
-def documents_of(batches: Batches, first: int, count: int) -> list[dict[str, str | int]]:
-    """Which documents samples first..first+count-1 came from: domain, id, source, start, end, group, tokens.
-
-    One entry a document and domain, in the order in which they appear; `tokens` counts those in these samples.
-    """
-    tokens: dict[tuple[str, int], int] = {}
-    for number in range(first, first + count):
-        for piece in batches.pieces(number):
-            key = (piece.domain, piece.document)
-            tokens[key] = tokens.get(key, 0) + piece.length
-    return [
-        {"domain": domain, **batches.documents[domain].provenance(document), "tokens": amount}
-        for (domain, document), amount in tokens.items()
     ]
