@@ -1,0 +1,1 @@
+"""Splitting a document's text into words, sentences and shingles, once for all the rules that count them."""
