@@ -5,7 +5,8 @@ Numpy at most, so that every folder can speak them. Constants that two ends of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +42,10 @@ class Document:
     end: int = 0
     given_id: bool = False
     """Whether the source names the id, so that a second document with it is the same one again."""
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What the source says beside the text: "url", "title", "language", "code_language", fields of the recipe."""
+    language: str = ""
+    """The code that the source states or a step found; "" where none has."""
 
 
 @dataclass(frozen=True, slots=True)

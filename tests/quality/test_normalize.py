@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from danlu.quality.normalize import normalize
+from danlu.quality.normalize import decide, measure, normalize
 from danlu.quality.settings import Normalize
-from danlu.quality.verdict import Dropped, Kept
+from danlu.words.text import Text
 
-LOOSE = Normalize(max_replacement_share=1.0)
+PLAIN = Normalize(repair=False)
+
+
+def reason(text):
+    return decide(measure(Text(text), Normalize()).values, Normalize())
 
 
 @pytest.mark.parametrize(
@@ -28,25 +32,31 @@ LOOSE = Normalize(max_replacement_share=1.0)
     ],
 )
 def test_form(text, expected):
-    assert normalize(text, Normalize()) == Kept(expected)
+    assert normalize(text, Normalize()) == expected
+    assert measure(Text(text), Normalize()).text.text == expected
 
 
 def test_lone_surrogates_become_replacement_characters():
-    assert normalize("a\ud800", LOOSE) == Kept("a\ufffd")
+    assert normalize("a\ud800", Normalize()) == "a\ufffd"
 
 
 def test_unicode_may_be_left_alone():
-    assert normalize("e\u0301", Normalize(unicode="none")) == Kept("e\u0301")
+    assert normalize("e\u0301", Normalize(unicode="none")) == "e\u0301"
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\0\0"])
 def test_nothing_left_is_dropped(text):
-    assert normalize(text, Normalize()) == Dropped("normalize.empty")
+    assert reason(text) == "empty"
 
 
 def test_a_badly_decoded_text_is_dropped_above_the_share():
-    assert normalize("\ufffd" + "a" * 999, Normalize()) == Kept("\ufffd" + "a" * 999)
-    assert normalize("\ufffd" + "a" * 998, Normalize()) == Dropped("normalize.replacement_characters")
+    assert reason("\ufffd" + "a" * 999) == ""
+    assert reason("\ufffd" + "a" * 998) == "replacement_characters"
+
+
+def test_a_text_in_normal_form_goes_on_as_it_is():
+    text = Text("Nothing to do, 文字.")
+    assert measure(text, Normalize()).text is text
 
 
 def normalize_slowly(text):
@@ -68,16 +78,10 @@ def normalize_slowly(text):
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x1b", max_codepoint=0xFDCF)))
 def test_equals_the_slow_reference_and_is_idempotent(text):
     expected = normalize_slowly(text)
-    verdict = normalize(text, LOOSE)
-    if expected and not expected.isspace():
-        assert verdict == Kept(expected)
-        assert normalize(expected, LOOSE) == verdict
-    else:
-        assert verdict == Dropped("normalize.empty")
+    assert normalize(text, PLAIN) == normalize(expected, PLAIN) == expected
 
 
 @given(st.text(st.characters(codec="utf-8")) | st.text("\x1b[3m\r\n\0;", max_size=12))
 def test_twice_is_once(text):
-    once = normalize(text, LOOSE)
-    if isinstance(once, Kept):
-        assert normalize(once.text, LOOSE) == once
+    once = normalize(text, Normalize())
+    assert normalize(once, Normalize()) == once

@@ -1,8 +1,11 @@
 """The one entrance: every format to documents with ids, groups and counted damage."""
 
+import bz2
+import gc
 import gzip
 import json
 import os
+from pathlib import Path
 
 import pytest
 import xxhash
@@ -11,6 +14,7 @@ import zstandard
 from danlu.errors import InputError
 from danlu.read.documents import fingerprint, preview, read_documents
 from danlu.read.settings import Source
+from web_archive import PAGE, conversion, response
 
 
 def read(folder, *, limit=1_000_000, **settings):
@@ -122,3 +126,124 @@ def test_one_stray_byte_in_a_line_is_counted_and_stops_nothing(tmp_path, name):
     documents, damages = read(tmp_path, **({} if name == "a.jsonl" else {"document": "line"}))
     assert len(documents) == 9
     assert [damage.reason for damage in damages] == ["replaced_bytes"]
+
+
+def test_metadata_and_a_stated_language_reach_the_document(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        r'{"text": "a", "url": "u", "title": "\ud800", "language": "en", "n": 1}'
+    )
+    (document,), damages = read(tmp_path, metadata_fields=["n"])
+    assert document.metadata == {"url": "u", "title": "\ufffd", "language": "en", "n": "1"}
+    assert document.language == ""
+    assert read(tmp_path, language="de")[0][0].language == "de"
+    assert not damages
+
+
+def test_a_template_makes_the_text_and_the_id(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"title": "T", "text": "B"}')
+    (document,), _ = read(tmp_path, template="{title}\n\n{text}")
+    assert (document.text, document.id) == ("T\n\nB", xxhash.xxh3_128_hexdigest(b"T\n\nB"))
+
+
+def test_pages_archives_and_code_are_documents(tmp_path):
+    (tmp_path / "a.html").write_text(PAGE)
+    (tmp_path / "b.warc.gz").write_bytes(
+        b"".join(map(gzip.compress, [response(number=1), response(number=2)]))
+    )
+    (tmp_path / "c.warc.wet.gz").write_bytes(gzip.compress(conversion("盐是矿物".encode(), number=3)))
+    documents, damages = read(tmp_path)
+    assert [document.id for document in documents][1:] == ["urn:uuid:1", "urn:uuid:2", "urn:uuid:3"]
+    assert documents[0].text == documents[1].text
+    assert documents[0].group == "a.html"
+    assert documents[1].metadata["url"] == "http://example.org/"
+    assert not damages
+    code, _ = read(tmp_path, paths=["*.html"], format="code")
+    assert (code[0].text, code[0].metadata) == (PAGE, {"code_language": "HTML"})
+
+
+def test_urls_are_read_and_fingerprinted(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "far"}'))
+    source = Source(domain="d", paths=[f"file://{tmp_path}/*.gz"])
+    (document,) = read_documents(source, tmp_path, 99, print)
+    assert (document.text, document.source) == ("far", f"file://{tmp_path}/a.jsonl.gz")
+    ((name, size, mark),) = fingerprint(source, tmp_path)
+    assert (name, size, bool(mark)) == (document.source, (tmp_path / "a.jsonl.gz").stat().st_size, True)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are counted as Linux shows them")
+def test_a_preview_leaves_no_process_behind(tmp_path):
+    (tmp_path / "a.warc").write_bytes(b"".join(response(number=number) for number in range(9)))
+    before = children()
+    assert len(preview(Source(domain="d", paths=["*.warc"]), tmp_path)) == 3
+    gc.collect()
+    assert children() == before
+
+
+def children():
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+GOOD = [json.dumps({"text": xxhash.xxh3_128_hexdigest(str(n).encode()) * 9, "id": n}) for n in range(1000)]
+
+
+def flipped(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes(byte ^ 0x55 for byte in data[middle : middle + 9]) + data[middle + 9 :]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "count", "reasons"),
+    [
+        ("a.jsonl.gz", gzip.compress("\n".join(GOOD).encode())[:-2000], range(900, 1000), ["truncated"]),
+        ("a.jsonl.gz", flipped(gzip.compress("\n".join(GOOD).encode())), range(400, 1000), ["corrupt"]),
+        (
+            "a.jsonl.gz",
+            gzip.compress("\n".join([*GOOD, ""]).encode()) + b"garbage",
+            range(1000, 1001),
+            ["corrupt"],
+        ),
+        ("a.jsonl.gz", b"".join(gzip.compress(f"{line}\n".encode()) for line in GOOD), range(1000, 1001), []),
+        ("a.jsonl.bz2", bz2.compress("\n".join(GOOD).encode())[:-9], range(1001), ["truncated"]),
+        (
+            "a.jsonl",
+            "\n".join([*GOOD[:5], '{"text": "x', *GOOD[5:]]).encode(),
+            range(1000, 1001),
+            ["malformed_json"],
+        ),
+        (
+            "a.jsonl",
+            "\n".join(GOOD).encode().replace(b"a", b"\xff", 1),
+            range(1000, 1001),
+            ["replaced_bytes"],
+        ),
+        ("a.jsonl", b"\xef\xbb\xbf" + "\n".join(GOOD).encode(), range(1000, 1001), []),
+        ("a.jsonl", "\r\n".join(GOOD).encode(), range(1000, 1001), []),
+        (
+            "a.jsonl",
+            b'{"text": 5}\n{"text": null}\n{"other": "x"}\n{"text": "good"}',
+            range(1, 2),
+            ["missing_text"] * 3,
+        ),
+        ("a.jsonl", (GOOD[0] + "\n" + GOOD[0]).encode(), range(2, 3), []),
+        ("a.jsonl", b"", range(1), []),
+        ("a.jsonl.gz", b"", range(1), ["truncated"]),
+        ("a.jsonl", rb'{"text": "a\ud800b"}', range(1, 2), ["lone_surrogates"]),
+        ("a.jsonl", b'{"text": ""}\n{"text": ""}\n{"text": "one"}', range(3, 4), []),
+        ("a.jsonl", json.dumps({"text": "中文。" * 900_000}).encode(), range(1, 2), []),
+        (
+            "a.jsonl",
+            json.dumps({"text": "x" * 30_000_000}).encode() + b'\n{"text": "y"}',
+            range(1, 2),
+            ["too_long"],
+        ),
+    ],
+    ids=lambda value: None,
+)
+def test_dirty_input_loses_only_what_is_broken(tmp_path, name, data, count, reasons):
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "b.txt").write_text("the next file")
+    documents, damages = read(tmp_path, limit=20_000_000)
+    assert len(documents) - 1 in count
+    assert documents[-1].text == "the next file"
+    assert [damage.reason for damage in damages] == reasons
+    assert all(damage.source == name for damage in damages)

@@ -1,9 +1,13 @@
 """Which files a source names."""
 
+import subprocess
+import sys
+
+import fsspec
 import pytest
 
-from danlu.errors import InputError
-from danlu.read.find import find_files
+from danlu.errors import InputError, MissingError
+from danlu.read.find import find_files, whole_pieces
 from danlu.read.settings import Source
 
 
@@ -53,9 +57,99 @@ def test_texts_of_python_are_not_files(folder):
         ("*.rst", r"no file matches '\*.rst' in /.*corpus.source.paths"),
         ("missing.txt", "missing.txt does not exist"),
         ("deep", r"is a folder; write a glob of its files, e.g. 'deep/\*\*/\*.txt'"),
-        ("s3://bucket/x.txt", "only local files"),
     ],
 )
 def test_nothing_found_names_the_glob_and_what_to_do(folder, pattern, message):
     with pytest.raises(InputError, match=message):
         names(folder, pattern)
+
+
+@pytest.fixture
+def remote():
+    files = fsspec.filesystem("memory")
+    files.pipe({f"/bucket/{name}": b"x" for name in ("b.txt", "a.txt", "deep/c.txt", "d.md", "e?f.txt")})
+    yield files
+    files.rm("/bucket", recursive=True)
+
+
+def test_urls_have_globs_too(folder, remote):
+    url = "memory:///bucket"
+    assert names(folder, f"{url}/*.txt") == [f"{url}/a.txt", f"{url}/b.txt", f"{url}/e?f.txt"]
+    assert names(folder, f"{url}/**/c.txt", "b.txt", f"{url}/d.md") == [
+        "b.txt",
+        f"{url}/d.md",
+        f"{url}/deep/c.txt",
+    ]
+    assert names(folder, f"{url}/e?f.txt", f"{url}/e?f.txt") == [f"{url}/e?f.txt"]
+    assert names(folder, f"file://{folder}/b.txt") == [f"file://{folder}/b.txt"]
+
+
+def test_a_remote_file_has_a_mark_that_changes_with_it(folder, remote):
+    source = Source(domain="d", paths=["memory://bucket/a.txt"])
+    before = find_files(source, folder)
+    assert find_files(source, folder) == before
+    remote.pipe({"/bucket/a.txt": b"y"})
+    assert find_files(source, folder)[0].mark != before[0].mark
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("memory://bucket/none.txt", "memory://bucket/none.txt does not exist"),
+        ("memory://bucket/*.rst", r"no file matches 'memory://bucket/\*.rst'"),
+        ("nonsense://a/b", "nonsense://a/b cannot be opened"),
+    ],
+)
+def test_a_url_without_files_is_named(folder, remote, pattern, message):
+    with pytest.raises(InputError, match=message):
+        names(folder, pattern)
+
+
+def test_a_missing_package_for_a_url_is_named(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(MissingError, match=r"s3://bucket/x\.txt needs a package .*: pip install s3fs"):
+        names(folder, "s3://bucket/x.txt")
+
+
+def test_a_listing_that_fails_is_named(folder, remote, monkeypatch):
+    def fail(*_, **__):
+        raise PermissionError("access denied")
+
+    monkeypatch.setattr(type(remote), "glob", fail)
+    with pytest.raises(InputError, match=r"memory://bucket/\* cannot be listed: access denied"):
+        names(folder, "memory://bucket/*")
+
+
+@pytest.fixture
+def repository(folder):
+    place = folder / "project"
+    place.mkdir()
+    (place / "a.py").write_text("x = 1")
+    git = ["git", "-C", str(place), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *words], check=True)
+    return place
+
+
+@pytest.mark.parametrize("pattern", ["project", "p*", "project/", "**/*"])
+def test_a_repository_is_one_piece_at_its_commit(folder, repository, pattern):
+    source = Source(domain="d", paths=[pattern], format="code")
+    pieces = {piece.name: piece for piece in whole_pieces(source, folder)}
+    assert "project/a.py" not in pieces
+    assert (len(pieces["project"].revision), pieces["project"].size) == (40, 5)
+    assert find_files(source, folder)[-1].mark == pieces["project"].revision
+
+
+def test_a_folder_is_no_repository_for_texts(folder, repository):
+    with pytest.raises(InputError, match="project is a folder; write a glob"):
+        names(folder, "project")
+    with pytest.raises(
+        InputError, match=r"deep is a folder and no git repository; write a glob .*'deep/../.'"
+    ):
+        find_files(Source(domain="d", paths=["deep"], format="code"), folder)
+    assert names(folder, "project/*.py") == ["project/a.py"]
+
+
+def test_texts_of_python_are_pieces(folder):
+    (piece,) = whole_pieces(Source(domain="d", paths=["python:stdlib"]), folder)
+    assert (piece.path, piece.start, piece.end) == ("python:stdlib", 0, None)

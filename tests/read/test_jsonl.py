@@ -3,12 +3,13 @@
 import io
 import json
 
+from danlu.extract.record import Fields
 from danlu.read.jsonl import read_jsonl
 from danlu.read.raw import Damage
 
 
 def read(data, limit=1000):
-    return list(read_jsonl(io.BytesIO(data).read, "a.jsonl", "text", "id", limit))
+    return list(read_jsonl(io.BytesIO(data).read, "a.jsonl", Fields(), limit))
 
 
 def test_text_id_and_byte_range():
@@ -36,3 +37,16 @@ def test_a_line_that_is_too_long_is_counted():
     data = b'{"text": "' + b"x" * 3_000_000 + b'"}\n{"text": "b"}'
     assert read(data)[0] == Damage("too_long", "a.jsonl", 1, "longer than 1000 bytes")
     assert read(data)[1].text == "b"
+
+
+def test_a_template_and_metadata():
+    data = b'{"title": "T", "body": "B", "url": "u", "score": 1.5, "n": 1}\n{"title": "T"}'
+    fields = Fields(template="{title}: {body}", metadata=("score",))
+    raw, damage = read_jsonl(io.BytesIO(data).read, "a.jsonl", fields, 1000)
+    assert raw.text == "T: B"
+    assert raw.metadata == {"url": "u", "title": "T", "score": "1.5"}
+    assert (damage.reason, damage.line) == ("missing_text", 2)
+    assert (
+        damage.describe()
+        == "a.jsonl, line 2: no text in 'body'; the fields are: title; set template in its [[corpus.source]]"
+    )

@@ -5,7 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from danlu.errors import InputError
-from danlu.read.parquet import read_parquet
+from danlu.extract.record import Fields
+from danlu.read.parquet import read_parquet, row_group_bytes
 from danlu.read.raw import Damage
 
 
@@ -15,7 +16,7 @@ def write(path, **columns):
 
 
 def read(path, limit=1000):
-    return list(read_parquet(path, path.name, "text", "id", limit))
+    return list(read_parquet(path, path.name, Fields(), limit))
 
 
 def test_rows_in_order_over_row_groups(tmp_path):
@@ -48,3 +49,47 @@ def test_text_that_is_not_utf8_is_a_damage(tmp_path):
     bad = pa.array([b"\xff"]).view(pa.string())
     (damage,) = read(write(tmp_path / "a.parquet", text=bad))
     assert damage.reason == "corrupt"
+
+
+def test_parts_are_row_groups_with_the_rows_numbers(tmp_path):
+    path = write(tmp_path / "a.parquet", text=[str(number) for number in range(250)])
+    whole = read(path)
+    parts = [
+        read_parquet(path, path.name, Fields(), 1000, start, end)
+        for start, end in ((0, 1), (1, 2), (2, None))
+    ]
+    assert [raw for part in parts for raw in part] == whole
+    assert len(row_group_bytes(path)) == 3
+    assert all(0 < size < 1000 for size in row_group_bytes(path))
+
+
+def test_a_broken_file_has_no_row_groups(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
+    assert row_group_bytes(tmp_path / "a.parquet") == []
+
+
+def test_a_template_takes_numbers_and_metadata_is_kept(tmp_path):
+    path = write(tmp_path / "a.parquet", n=[1, 2], text=["a", None], url=["u", None], tags=[["x"], []])
+    fields = Fields(template="{n}. {text}", metadata=("tags",))
+    first, second = read_parquet(path, path.name, fields, 1000)
+    assert (first.text, first.metadata) == ("1. a", {"url": "u", "tags": '["x"]'})
+    assert (second.text, second.metadata) == ("2. ", {"tags": "[]"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (Fields(template="{title}"), "no column 'title', only: text, tags; set template"),
+        (Fields(template="{tags}"), "column 'tags' holds list.*set template"),
+        (Fields(metadata=("score",)), "no column 'score', only: text, tags; set metadata_fields"),
+    ],
+)
+def test_a_column_that_is_asked_for_must_be_there(tmp_path, fields, words):
+    path = write(tmp_path / "a.parquet", text=["a"], tags=[["x"]])
+    with pytest.raises(InputError, match=words):
+        list(read_parquet(path, path.name, fields, 1000))
+
+
+def test_a_remote_file_is_read(tmp_path):
+    path = write(tmp_path / "a.parquet", text=["a", "b"])
+    assert [raw.text for raw in read_parquet(f"file://{path}", "a", Fields(), 1000)] == ["a", "b"]

@@ -9,7 +9,7 @@ from danlu.read.settings import Source, format_of
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "jsnl"}, "'jsonl' or 'parquet'"),
+        ({"format": "jsnl"}, "'jsonl', 'parquet'"),
         ({"encoding": "utf-99"}, "no encoding 'utf-99'"),
         ({"document": ""}, "an empty separator splits nowhere"),
         ({"domain": "a/b"}, "pattern"),
@@ -23,6 +23,17 @@ from danlu.read.settings import Source, format_of
         ({"paths": ["x/*"], "format": "parquet", "encoding": "cp1252"}, "encoding has no effect"),
         ({"paths": ["python:stdlib"], "encoding": "cp1252"}, "encoding has no effect on python:stdlib"),
         ({"paths": ["python:stdlib"], "format": "txt"}, "format has no effect on python:stdlib"),
+        ({"paths": ["*.jsonl"], "template": "{a}", "text_field": "b"}, "text_field and template contradict"),
+        ({"paths": ["*.jsonl"], "template": "text"}, "must name fields in braces"),
+        ({"paths": ["*.jsonl"], "template": "{}"}, "must name fields in braces"),
+        ({"paths": ["*.jsonl"], "template": "{text!r:>9}"}, "must name fields in braces"),
+        ({"paths": ["*.jsonl"], "template": "{text"}, "a brace that is meant is written twice"),
+        ({"template": "{text}"}, "template has no effect on format txt, only on jsonl, parquet"),
+        ({"metadata_fields": ["url"]}, "metadata_fields has no effect on format txt"),
+        ({"extractor": "trafilatura"}, "extractor has no effect on format txt, only on html, warc"),
+        ({"paths": ["*.jsonl"], "extractor": "lxml"}, "'resiliparse' or 'trafilatura'"),
+        ({"paths": ["*.html"], "encoding": "cp1252"}, "encoding has no effect on format html"),
+        ({"language": "English"}, "pattern"),
     ],
 )  # fmt: skip
 def test_refuses_a_source_that_cannot_work(change, message):
@@ -38,6 +49,14 @@ def test_refuses_a_source_that_cannot_work(change, message):
         {"paths": ["*.log"], "format": "txt", "document": "line"},
         {"paths": ["python:docs", "*.JSONL.zst"], "text_field": "body"},
         {"paths": ["*.parquet"], "document": "file", "encoding": "utf-8"},
+        {
+            "paths": ["*.parquet"],
+            "template": "{title} {{x}}\n{text}",
+            "metadata_fields": ["url"],
+            "language": "zho",
+        },
+        {"paths": ["s3://bucket/*.warc.gz", "*.warc.wet.gz"], "extractor": "trafilatura", "language": "en"},
+        {"paths": ["project"], "format": "code", "encoding": "latin-1"},
     ],
 )
 def test_takes_a_key_that_may_have_effect_or_has_its_default(keys):
@@ -47,7 +66,10 @@ def test_takes_a_key_that_may_have_effect_or_has_its_default(keys):
 
 @pytest.mark.parametrize(
     ("name", "found"),
-    [("a.jsonl", "jsonl"), ("**/*.MD.gz", "md"), ("*.zst", None), ("*", None), ("a.parquet.bak", None)],
+    [
+        *(("a.warc.wet.gz", "wet"), ("a.HTM", "html"), ("a.jsonl.bz2", "jsonl"), ("a.py", None)),
+        *(("a.jsonl", "jsonl"), ("**/*.MD.gz", "md"), ("*.zst", None), ("*", None), ("a.parquet.bak", None)),
+    ],
 )
 def test_the_format_that_a_name_says(name, found):
     assert format_of(name) == found

@@ -12,7 +12,11 @@ from danlu.records import Document
 
 def documents(count):
     return [
-        Document(f"id{n}", f"text {n} 文\n" * (n % 50), "a.txt", "prose", "a.txt", n, n + 9)
+        Document(
+            *(f"id{n}", f"text {n} 文\n" * (n % 50), "a.txt", "prose", "a.txt", n, n + 9),
+            metadata={"url": f"http://a/{n}", "title": "文"} if n % 3 else {},
+            language="zh" if n % 2 else "",
+        )
         for n in range(count)
     ]
 

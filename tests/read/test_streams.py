@@ -3,15 +3,26 @@
 import gzip
 import io
 import re
+import sys
 import tracemalloc
 
+import fsspec
+import fsspec.implementations.memory
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from danlu.errors import InputError, MissingError
 from danlu.read import streams
-from danlu.read.streams import BrokenStreamError, Span, open_stream, read_whole, split_stream
+from danlu.read.streams import (
+    Span,
+    open_file,
+    open_stream,
+    read_whole,
+    split_lines,
+    split_stream,
+)
 
 
 def in_pieces(data, size):
@@ -73,43 +84,6 @@ def test_reading_whole_stops_at_the_limit():
     assert read_whole(in_pieces(b"123456", 2), 5).data is None
 
 
-def compress(name, data):
-    return (
-        gzip.compress(data)
-        if name.endswith(".gz")
-        else zstandard.ZstdCompressor(write_checksum=True).compress(data)
-    )
-
-
-@pytest.mark.parametrize("name", ["a.gz", "a.zst"])
-def test_compressed_streams_may_have_several_frames(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(compress(name, b"one ") + compress(name, b"two"))
-    with open_stream(path) as read:
-        assert read_whole(read, 100).data == b"one two"
-
-
-@pytest.mark.parametrize("name", ["a.gz", "a.zst"])
-@pytest.mark.parametrize(
-    ("cut", "reason"), [(lambda data: data[:-6], "truncated"), (lambda _: b"", "truncated")]
-)
-def test_a_truncated_stream_says_so(tmp_path, name, cut, reason):
-    path = tmp_path / name
-    path.write_bytes(cut(compress(name, bytes(range(256)) * 50)))
-    with pytest.raises(BrokenStreamError) as caught, open_stream(path) as read:
-        read_whole(read, 1 << 20)
-    assert caught.value.reason == reason
-
-
-@pytest.mark.parametrize("name", ["a.gz", "a.zst"])
-def test_a_stream_of_another_kind_is_corrupt(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(b"this is plain text, not compressed at all")
-    with pytest.raises(BrokenStreamError) as caught, open_stream(path) as read:
-        read_whole(read, 1 << 20)
-    assert caught.value.reason == "corrupt"
-
-
 def test_a_decompression_bomb_is_only_read_as_far_as_allowed(tmp_path):
     path = tmp_path / "bomb.zst"
     path.write_bytes(zstandard.ZstdCompressor(level=1).compress(bytes(200_000_000)))
@@ -117,6 +91,59 @@ def test_a_decompression_bomb_is_only_read_as_far_as_allowed(tmp_path):
         span = read_whole(read, 3_000_000)
     assert span.data is None
     assert span.end < 5_000_000
+
+
+@pytest.fixture
+def remote():
+    files = fsspec.filesystem("memory")
+    files.pipe({"/bucket/a.txt": b"one\ntwo\n", "/bucket/a.txt.gz": gzip.compress(b"packed")})
+    yield files
+    files.rm("/bucket", recursive=True)
+
+
+def test_a_url_is_read_like_a_file(remote):
+    with open_stream("memory://bucket/a.txt") as read:
+        assert read_whole(read, 99).data == b"one\ntwo\n"
+    with open_stream("memory://bucket/a.txt", start=4) as read:
+        assert read_whole(read, 99).data == b"two\n"
+    with open_stream("memory://bucket/a.txt.gz") as read:
+        assert read_whole(read, 99).data == b"packed"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_a_connection_that_breaks_off_is_no_damage(remote, monkeypatch, name):
+    def fail(*_):
+        raise ConnectionResetError("reset by peer")
+
+    monkeypatch.setattr(fsspec.implementations.memory.MemoryFile, "read", fail)
+    words = f"memory://bucket/{name} broke off .*reset by peer.*same command again"
+    with pytest.raises(InputError, match=words), open_stream(f"memory://bucket/{name}") as read:
+        read_whole(read, 99)
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "words"),
+    [
+        ("memory://bucket/none.txt", InputError, "cannot be read"),
+        ("nonsense://a/b", InputError, "nonsense"),
+        ("s3://bucket/a", MissingError, "pip install s3fs"),
+    ],
+)
+def test_a_url_that_cannot_be_opened_is_named(remote, url, error, words, monkeypatch):
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(error, match=f"{url}.*{words}"), open_file(url):
+        pass
+
+
+def test_lines_of_a_part_begin_in_it():
+    data = b"one\ntwo\n\nthree"
+    parts = [(0, 3), (3, 4), (4, 8), (8, None)]
+    found = []
+    for start, end in parts:
+        stream = io.BytesIO(data)
+        stream.seek(max(0, start - 1))
+        found.append([span.data for span in split_lines(stream.read, 99, start, end)])
+    assert found == [[b"one"], [], [b"two"], [b"", b"three"]]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "gb18030", "shift_jis", "utf-8-sig"])

@@ -5,15 +5,22 @@ Decides: by characters (code points) without the white space around the text. Co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from danlu.quality.settings import Length
-from danlu.quality.verdict import Dropped, Kept, Verdict
+from danlu.words.text import Measured, Text
+
+MEASURES = ("characters",)
 
 
-def check_length(text: str, settings: Length) -> Verdict:
+def measure(text: Text, settings: Length) -> Measured:  # noqa: ARG001
+    """The length without surrounding white space."""
+    return Measured(text, (float(len(text.text.strip())),))
+
+
+def decide(values: Sequence[float], settings: Length) -> str:
     """Dropped outside [min_characters, max_characters]."""
-    characters = len(text.strip())
+    (characters,) = values
     if characters < settings.min_characters:
-        return Dropped("length.too_short")
-    if characters > settings.max_characters:
-        return Dropped("length.too_long")
-    return Kept(text)
+        return "too_short"
+    return "too_long" if characters > settings.max_characters else ""

@@ -1,29 +1,34 @@
 """Read a source: every format to a stream of documents, each with an id, a place and a group.
 
-Guarantees: the same source gives the same documents in the same order; a document has an id (its own, or the xxh3-128
-of its text); a record that is damaged and a stream that ends early are handed to `damaged`, and the rest goes on.
-Costs: the format's reader, one UTF-8 encoding and one hash.
+Guarantees: the same source gives the same documents in the same order, read whole or piece by piece; a document has an
+id (its own, or the xxh3-128 of its text); a record that is damaged and a stream that ends early are handed to
+`damaged`, and the rest goes on. Costs: the format's reader, one UTF-8 encoding and one hash.
 """
 
 from __future__ import annotations
 
 import codecs
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 import xxhash
 
 from danlu.errors import InputError
+from danlu.extract.guard import Extractor
+from danlu.extract.packed import BrokenStreamError
+from danlu.extract.record import Fields
 from danlu.read import python_text
-from danlu.read.find import SourceFile, find_files
+from danlu.read.code import read_code, read_repository
+from danlu.read.find import find_files, whole_pieces
 from danlu.read.jsonl import read_jsonl
+from danlu.read.pages import read_archive, read_page
 from danlu.read.parquet import read_parquet
 from danlu.read.plain import read_plain
-from danlu.read.raw import Damage, Raw
-from danlu.read.settings import FORMATS, PYTHON_PREFIX, Source, format_of
-from danlu.read.streams import BrokenStreamError, open_stream
+from danlu.read.raw import Damage, Piece, Raw
+from danlu.read.settings import COMPRESSIONS, FORMATS, PYTHON_PREFIX, Source, format_of
+from danlu.read.streams import is_remote, open_stream
 from danlu.records import Document
 
 _PREVIEW_BYTES = 20_000_000
@@ -36,17 +41,30 @@ def read_documents(
 
     Raises InputError where no file is found, a file is in another encoding, or its format cannot be told.
     """
-    transcoded = codecs.lookup(source.encoding).name != "utf-8"
-    for raw in _raw(source, base, max_document_bytes):
-        if isinstance(raw, Damage):
-            damaged(raw)
-            continue
-        # A transcoded stream has replaced what it could not decode before it was cut into texts.
-        replaced = raw.text.count("\ufffd") if transcoded else raw.replaced
-        if replaced:
-            detail = f"{replaced} undecodable places became U+FFFD, from byte {raw.start} on"
-            damaged(Damage("replaced_bytes", raw.source, detail=detail))
-        yield _document(raw, source.domain, damaged)
+    yield from read_pieces(whole_pieces(source, base), source, base, max_document_bytes, damaged)
+
+
+def read_pieces(
+    pieces: Iterable[Piece],
+    source: Source,
+    base: Path,
+    max_document_bytes: int,
+    damaged: Callable[[Damage], None],
+) -> Iterator[Document]:
+    """The documents of pieces of a source, in order; errors as `read_documents`."""
+    is_transcoded = codecs.lookup(source.encoding).name != "utf-8"
+    with Extractor(source.extractor) as extractor:
+        for piece in pieces:
+            for raw in _read_piece(piece, source, base, max_document_bytes, extractor):
+                if isinstance(raw, Damage):
+                    damaged(raw)
+                    continue
+                # A transcoded stream has replaced what it could not decode before it was cut into texts.
+                replaced = raw.text.count("\ufffd") if is_transcoded else raw.replaced
+                if replaced:
+                    detail = f"{replaced} undecodable places became U+FFFD, from byte {raw.start} on"
+                    damaged(Damage("replaced_bytes", raw.source, detail=detail))
+                yield _document(raw, source, damaged)
 
 
 def preview(source: Source, base: Path, count: int = 3) -> list[Document]:
@@ -55,10 +73,8 @@ def preview(source: Source, base: Path, count: int = 3) -> list[Document]:
 
 
 def fingerprint(source: Source, base: Path) -> list[list[str | int]]:
-    """What decides whether the input changed: name, size and time of each file, versions for texts of Python."""
-    marks: list[list[str | int]] = [
-        [file.name, file.size, file.mtime_ns] for file in find_files(source, base)
-    ]
+    """What decides whether the input changed: name, size and time (tag, commit) of each file, versions for Python."""
+    marks: list[list[str | int]] = [[file.name, file.size, file.mark] for file in find_files(source, base)]
     for path in source.paths:
         if path.startswith(PYTHON_PREFIX):
             marks.append([path, platform.python_version()])
@@ -67,53 +83,86 @@ def fingerprint(source: Source, base: Path) -> list[list[str | int]]:
     return marks
 
 
-def _raw(source: Source, base: Path, limit: int) -> Iterator[Raw | Damage]:
-    for path in source.paths:
-        if path.startswith(PYTHON_PREFIX):
-            yield from python_text.read_python(path, limit)
-    for file in find_files(source, base):
-        try:
-            yield from _read_file(file, source, limit)
-        except BrokenStreamError as error:
-            yield Damage(error.reason, file.name, detail=error.detail)
-        except PermissionError as error:
-            raise InputError(f"{file.path} cannot be read: {error.strerror}") from error
-
-
-def _read_file(file: SourceFile, source: Source, limit: int) -> Iterator[Raw | Damage]:
-    kind = _format(file, source)
-    if kind == "parquet":
-        yield from read_parquet(file.path, file.name, source.text_field, source.id_field, limit)
-        return
-    with open_stream(file.path, source.encoding) as read:
-        if kind == "jsonl":
-            yield from read_jsonl(read, file.name, source.text_field, source.id_field, limit)
-        else:
-            yield from read_plain(read, file.name, source.document, limit)
-
-
-def _format(file: SourceFile, source: Source) -> str:
+def format_of_piece(piece: Piece, source: Source) -> str:
+    """The format in which a piece is read. Raises InputError where its name does not say."""
+    if piece.revision:
+        return "repository"
+    if piece.path.startswith(PYTHON_PREFIX):
+        return "python"
     if source.format != "auto":
         return source.format
-    kind = format_of(file.path.name)
+    kind = format_of(piece.path)
     if kind is None:
         raise InputError(
-            f"{file.name}: its name ends in none of {', '.join(FORMATS)} (or those with .gz, .zst); "
-            f'set format = "txt" in its [[corpus.source]] to read it as plain text, or narrow the globs'
+            f"{piece.name}: its name ends in none of {', '.join(FORMATS)} (or those with "
+            f'{", ".join(COMPRESSIONS)}); set format = "txt" in its [[corpus.source]] to read it as plain text, or '
+            f"narrow the globs"
         )
     return kind
 
 
-def _document(raw: Raw, domain: str, damaged: Callable[[Damage], None]) -> Document:
+def place_of(piece: Piece, base: Path) -> Path | str:
+    """Where a piece is opened: its URL, or its path from the recipe's folder."""
+    return piece.path if is_remote(piece.path) else base / piece.path
+
+
+def _read_piece(
+    piece: Piece, source: Source, base: Path, limit: int, extractor: Extractor
+) -> Iterator[Raw | Damage]:
+    kind = format_of_piece(piece, source)
+    fields = Fields(source.text_field, source.id_field, source.template, tuple(source.metadata_fields))
+    place = place_of(piece, base)
+    if kind == "python":
+        yield from python_text.read_python(piece.path, limit)
+    elif kind == "repository":
+        yield from read_repository(Path(place), piece, source.encoding, limit)
+    elif kind == "parquet":
+        yield from read_parquet(place, piece.name, fields, limit, piece.start, piece.end)
+    else:
+        try:
+            # One byte before the piece tells whether a line begins with it.
+            with open_stream(place, source.encoding, max(0, piece.start - 1)) as read:
+                if kind == "jsonl":
+                    yield from read_jsonl(read, piece.name, fields, limit, piece.start, piece.end)
+                elif kind in ("warc", "wet"):
+                    yield from read_archive(read, piece.name, extractor, limit)
+                elif kind == "html":
+                    yield from read_page(read, piece.name, extractor, limit)
+                elif kind == "code":
+                    yield from read_code(read, piece.name, limit)
+                else:
+                    yield from read_plain(read, piece.name, source.document, limit, piece.start, piece.end)
+        except BrokenStreamError as error:
+            yield Damage(error.reason, piece.name, detail=error.detail)
+        except OSError as error:
+            raise InputError(f"{place} cannot be read: {error}") from error
+
+
+def _document(raw: Raw, source: Source, damaged: Callable[[Damage], None]) -> Document:
     text = raw.text
     try:
         data = text.encode()
     except UnicodeEncodeError:
         # Pairs that were escaped one by one are joined by the way over UTF-16; what is left alone is replaced.
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = _whole(text)
         data = text.encode()
         damaged(Damage("lone_surrogates", raw.source, detail=f"replaced by U+FFFD, from byte {raw.start} on"))
     given = None if raw.id is None else raw.id.encode("utf-8", "replace").decode()
     number = given if given is not None else xxhash.xxh3_128_hexdigest(data)
-    group = raw.group if raw.group is not None else number
-    return Document(number, text, raw.source, domain, group, raw.start, raw.end, given is not None)
+    return Document(
+        number,
+        text,
+        raw.source,
+        source.domain,
+        raw.group if raw.group is not None else number,
+        raw.start,
+        raw.end,
+        given is not None,
+        {_whole(name): _whole(value) for name, value in raw.metadata.items()},
+        "" if source.language == "auto" else source.language,
+    )
+
+
+def _whole(text: str) -> str:
+    """A text without lone surrogates."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

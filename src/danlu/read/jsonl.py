@@ -6,45 +6,51 @@ Costs: the standard parser, about 100 MB/s; memory one line, whatever its length
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from typing import Any
 
-from danlu.read.encoding import Decoder
+from danlu.extract.encoding import Decoder
+from danlu.extract.packed import Read
+from danlu.extract.record import Fields, NoTextError, id_of, metadata_of, text_of
 from danlu.read.raw import Damage, Raw
-from danlu.read.streams import Read, split_stream
-
-_LINE_END = re.compile(rb"\n")
+from danlu.read.streams import Span, split_lines
 
 
-def read_jsonl(read: Read, name: str, text_field: str, id_field: str, limit: int) -> Iterator[Raw | Damage]:
-    """One document a line; byte ranges are those of the line. A line longer than `limit` bytes is a damage."""
+def read_jsonl(
+    read: Read, name: str, fields: Fields, limit: int, start: int = 0, end: int | None = None
+) -> Iterator[Raw | Damage]:
+    """One document a line; byte ranges are those of the line. A line longer than `limit` bytes is a damage.
+
+    Lines that begin at bytes [start, end), as `split_lines` has them; of a part of a file a damage says the byte, since
+    the number of the line is not known.
+    """
     decoder = Decoder(name)
-    for number, span in enumerate(split_stream(read, _LINE_END, limit), 1):
-        if span.data is None:
-            yield Damage("too_long", name, number, f"longer than {limit} bytes")
-        elif span.data and not span.data.isspace():
-            text, replaced = decoder.decode(span.data.removeprefix(b"\xef\xbb\xbf"), span.start)
-            try:
-                value = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                yield Damage("malformed_json", name, number, str(error))
-                continue
-            found = _fields(value, text_field, id_field)
-            if isinstance(found, str):
-                yield Damage("missing_text", name, number, found)
-            else:
-                yield Raw(found[0], name, span.start, span.end, id=found[1], replaced=replaced)
+    for number, span in enumerate(split_lines(read, limit, start, end), 1):
+        if span.data is not None and (not span.data or span.data.isspace()):
+            continue
+        try:
+            yield _read_line(span, name, fields, limit, decoder)
+        except _BadLineError as error:
+            place = f"at byte {span.start}: " if start else ""
+            yield Damage(error.reason, name, None if start else number, f"{place}{error}")
     decoder.finish()
 
 
-def _fields(value: Any, text_field: str, id_field: str) -> tuple[str, str | None] | str:
-    """(text, id) of a record, or why it has none."""
-    if not isinstance(value, dict):
-        return f"the line is a {type(value).__name__}, not an object"
-    text = value.get(text_field)
-    if not isinstance(text, str):
-        known = ", ".join(list(value)[:10])
-        return f"no text in {text_field!r}; the fields are: {known}; set text_field in its [[corpus.source]]"
-    given = value.get(id_field)
-    return text, str(given) if isinstance(given, (str, int)) else None
+class _BadLineError(Exception):
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def _read_line(span: Span, name: str, fields: Fields, limit: int, decoder: Decoder) -> Raw:
+    if span.data is None:
+        raise _BadLineError("too_long", f"longer than {limit} bytes")
+    line, replaced = decoder.decode(span.data.removeprefix(b"\xef\xbb\xbf"), span.start)
+    try:
+        value = json.loads(line)
+        text = text_of(value, fields)
+    except NoTextError as error:
+        raise _BadLineError("missing_text", str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise _BadLineError("malformed_json", str(error)) from error
+    number, metadata = id_of(value, fields), metadata_of(value, fields)
+    return Raw(text, name, span.start, span.end, id=number, replaced=replaced, metadata=metadata)

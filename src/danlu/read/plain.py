@@ -10,21 +10,27 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from danlu.read.encoding import Decoder
+from danlu.extract.encoding import Decoder
+from danlu.extract.packed import Read
 from danlu.read.raw import Damage, Raw
-from danlu.read.streams import Read, Span, read_whole, split_stream
+from danlu.read.streams import Span, read_whole, split_lines, split_stream
 
-_SEPARATORS = {"line": rb"\n", "blank_line": rb"\n(?:[ \t\r]*\n)+"}
+_BLANK_LINES = rb"\n(?:[ \t\r]*\n)+"
 
 
-def read_plain(read: Read, name: str, document: str, limit: int) -> Iterator[Raw | Damage]:
+def read_plain(
+    read: Read, name: str, document: str, limit: int, start: int = 0, end: int | None = None
+) -> Iterator[Raw | Damage]:
     """The documents of one plain text; `document` is file, line, blank_line or a separator.
 
-    A file is the group of its document; documents that share a file are split by their own hash.
+    A file is the group of its document; documents that share a file are split by their own hash. `start` and `end`
+    are for lines alone, as `split_lines` has them.
     """
     decoder = Decoder(name)
     if document == "file":
         spans: Iterator[Span] = iter([read_whole(read, limit)])
+    elif document == "line":
+        spans = split_lines(read, limit, start, end)
     else:
         spans = split_stream(read, _separator(document), limit)
     for span in spans:
@@ -40,7 +46,7 @@ def _separator(document: str) -> re.Pattern[bytes]:
     lines = [re.escape(line) for line in document.encode().split(b"\n")]
     # A pattern that begins with a plain byte is found at the speed of memchr: `_raw` removes the return before it.
     given = rb"\r?\n".join(lines).removeprefix(rb"\r?")
-    return re.compile(_SEPARATORS.get(document, given))
+    return re.compile(_BLANK_LINES if document == "blank_line" else given)
 
 
 def _raw(decoder: Decoder, data: bytes, span: Span, name: str, group: str | None) -> Raw:

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from danlu.config import nearest
 from danlu.errors import InputError
-from danlu.read.encoding import decode
+from danlu.extract.encoding import decode
 from danlu.read.raw import Damage, Raw
 from danlu.read.settings import PYTHON_SOURCES
 

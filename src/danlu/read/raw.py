@@ -1,11 +1,31 @@
-"""What a format reader yields: a text with its place, or a damage with its reason. Nothing is skipped in silence.
+"""What goes into a format reader and what comes out: a piece of a source; a text with its place, or a damage.
 
 Decides: one bad record never stops a source; it becomes a counted `Damage` that says where. Costs: nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file of a source, or a part of one that can be read by itself.
+
+    `start` and `end` count bytes in lines of text, row groups in Parquet, tracked files in a git repository; `end` is
+    None where the piece goes on to the end. `size` is about how many bytes are read for it.
+    """
+
+    path: str
+    """Relative to the recipe's folder where it lies below it, absolute, a URL, or a text that every Python carries."""
+    name: str
+    """`path` as it is shown: what is not UTF-8 in it is U+FFFD."""
+    start: int
+    end: int | None
+    size: int
+    revision: str = ""
+    """The commit that is read, of a git repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +43,7 @@ class Raw:
     id: str | None = None
     replaced: int = 0
     """Undecodable bytes that became U+FFFD."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +54,8 @@ class Damage:
     source: str
     line: int | None = None
     detail: str = ""
+
+    def describe(self) -> str:
+        """Where and what, for a message: "a.jsonl, line 3: no text in 'text'; the fields are: ..."."""
+        place = self.source if self.line is None else f"{self.source}, line {self.line}"
+        return f"{place}: {self.detail or self.reason}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from string import Formatter
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -12,15 +13,27 @@ from danlu.config import Section
 PYTHON_PREFIX = "python:"
 """Paths with this prefix are texts that every Python carries (python_text.py), not files to look for."""
 PYTHON_SOURCES = ("python:stdlib", "python:docs")
-FORMATS = {".txt": "txt", ".md": "md", ".jsonl": "jsonl", ".parquet": "parquet"}
-"""What the end of a name says; behind it may stand the end of a compression."""
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+FORMATS = {
+    ".txt": "txt",
+    ".md": "md",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".warc": "warc",
+    ".wet": "wet",
+}
+"""What the end of a name says; behind it may stand the end of a compression. Code is only read where it is named."""
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
-_READ_BY = {
-    "document": {"txt", "md"},
-    "encoding": {"txt", "md", "jsonl"},
-    "text_field": {"jsonl", "parquet"},
-    "id_field": {"jsonl", "parquet"},
+_RECORDS = frozenset({"jsonl", "parquet"})
+_PAGES = frozenset({"html", "warc"})
+_READ_BY: dict[str, frozenset[str]] = {
+    "document": frozenset({"txt", "md"}),
+    "encoding": frozenset({"txt", "md", "jsonl", "code"}),
+    **dict.fromkeys(("text_field", "template", "id_field", "metadata_fields"), _RECORDS),
+    "extractor": _PAGES,
 }
 """Which formats a key has an effect on."""
 
@@ -34,23 +47,56 @@ def format_of(name: str) -> str | None:
 
 
 class Source(Section):
-    """One source of text. `paths` are globs relative to the recipe, or a text that every Python carries."""
+    """One source of text.
+
+    `paths` are globs relative to the recipe, URLs (s3://, gs://, https://, any that fsspec opens), or a text that every
+    Python carries.
+    """
 
     domain: str = Field(min_length=1, pattern=r"^\w[\w.\-]*$")
     paths: list[str] = Field(min_length=1)
-    format: Literal["auto", "txt", "md", "jsonl", "parquet"] = "auto"
-    """By extension where "auto": .txt .md .jsonl .jsonl.gz .jsonl.zst .parquet (any of them may be .gz or .zst)."""
+    format: Literal["auto", "txt", "md", "jsonl", "parquet", "warc", "wet", "html", "code"] = "auto"
+    """By extension where "auto": .txt .md .jsonl .parquet .html .warc .wet, each also with .gz, .zst or .bz2 behind it.
+
+    "code": each file is a document; a folder that is a git repository is its tracked files at HEAD.
+    """
     document: str = "file"
     """In plain text: file | line | blank_line | any other text is a separator."""
     encoding: str = "utf-8"
+    """Pages of the web are read in the encoding that they declare or that fits."""
     text_field: str = "text"
+    template: str = ""
+    """Several fields as one text, e.g. "{title}\\n\\n{text}"; a field that is null is empty."""
     id_field: str = "id"
+    """Where a record has none: the hash of its text."""
+    metadata_fields: list[str] = Field(default_factory=list)
+    """Fields of a record to keep beside the text; url, title and language are always kept."""
+    extractor: Literal["resiliparse", "trafilatura"] = "resiliparse"
+    """What finds the main text of a page: resiliparse is ten times as fast, trafilatura leaves out more of the rest."""
+    language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
+    """A code of ISO 639 that holds for all documents of the source; "auto" leaves it to the steps."""
 
     @field_validator("document")
     @classmethod
     def _not_empty(cls, value: str) -> str:
         if not value:
             raise ValueError('an empty separator splits nowhere; use "file", "line", "blank_line" or a text')
+        return value
+
+    @field_validator("template")
+    @classmethod
+    def _names_fields(cls, value: str) -> str:
+        if value:
+            try:
+                fields = [field for _, *field in Formatter().parse(value) if field[0] is not None]
+            except ValueError as error:
+                raise ValueError(f"{value!r}: {error}; a brace that is meant is written twice") from None
+            if not fields or not all(
+                name and not form and not conversion for name, form, conversion in fields
+            ):
+                raise ValueError(
+                    f'{value!r} must name fields in braces and nothing else there, as "{{title}} {{text}}"'
+                )
         return value
 
     @field_validator("encoding")
@@ -69,6 +115,8 @@ class Source(Section):
             raise ValueError(f"format has no effect on {', '.join(self.paths)}; remove it")
         # A glob whose name says no format may find any.
         found = {format_of(path) if self.format == "auto" else self.format for path in files}
+        if self.template and self.is_changed("text_field"):
+            raise ValueError("text_field and template contradict each other; remove one")
         for key, formats in _READ_BY.items():
             if self.is_changed(key) and None not in found and not found & formats:
                 what = (

@@ -3,7 +3,7 @@
 import pytest
 
 from danlu.errors import InputError
-from danlu.read.encoding import Decoder, decode, guess_encoding
+from danlu.extract.encoding import Decoder, decode, guess_encoding
 
 CHINESE = "今天天气很好，我们去公园里散步。孩子们在草地上跑来跑去，大人们坐在树下说话。这是一个平常的星期天。"
 TRADITIONAL = (

@@ -1,0 +1,1 @@
+"""Text out of what wraps it: encodings, markup, records, repositories."""
