@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -19,13 +20,18 @@ import pytest
 import torch
 
 import house
+from danlu.account.ledger import read_ledger
 from danlu.checkpoint.steps import list_steps
 from danlu.config import key_paths
 from danlu.corpus.build import build_corpus
+from danlu.corpus.rounds import module_of
+from danlu.corpus.settings import name_of
 from danlu.errors import RecipeError
 from danlu.files import digest, read_lines
+from danlu.jobs.run import Engine, run_tasks
 from danlu.monitor.history import read_metrics
 from danlu.plan.plan import read_plan
+from danlu.quality.settings import SIGNALS
 from danlu.read.store import list_domains, list_parts, read_part
 from danlu.recipe import Recipe, parse
 from danlu.train import measure
@@ -33,9 +39,14 @@ from danlu.train.assemble import build
 from danlu.train.loop import train
 from danlu.train.measure import measure_plan
 from danlu.train.step import train_step
-from danlu.workflow.run import Run, open_run
+from danlu.words.text import Text
+from danlu.workflow.run import Run, hold, open_run
+from danlu.workflow.stages import build_corpus_stage
 from danlu.workflow.texts import make_tokenizer
+from odd_shared import COMPARED
+from odd_texts import JUDGED, LINES, WORDS
 from small_run import prepared, tables
+from web_archive import PAGE
 
 __all__ = ["prepared"]
 
@@ -105,17 +116,86 @@ def _position(items: list[dict[str, Any]], brackets: str) -> int:
 
 
 def corpus(recipe: Recipe, run: Path, place: Path) -> Facets:
-    """Each file's documents in the corpus, with split, domain and id."""
-    write_odd_texts(place)
+    """Each file's documents in the corpus, with split, domain, id, language and metadata."""
+    write_sources(place)
     build_corpus(recipe.corpus, place, place / "corpus")
     seen: Facets = {}
     for split in ("train", "validation"):
         for domain in list_domains(place / "corpus", split):
             for part in list_parts(place / "corpus", split, domain):
-                for document in read_part(part):
-                    mine = seen.setdefault(document.source, [])
-                    mine.append((split, domain, document.id, document.text))
+                for found in read_part(part):
+                    what = (split, domain, found.id, found.text, found.language, dict(found.metadata))
+                    seen.setdefault(found.source, []).append(what)
     return seen
+
+
+def curated(recipe: Recipe, run: Path, place: Path) -> Facets:
+    """What became of each text of a bank in the corpus: why it was dropped, its language, what is left of it."""
+    rows = build_bank(recipe, place)
+    parts = list_parts(place / "corpus", "train", recipe.corpus.source[0].domain)
+    left = {document.id: document.text for part in parts for document in read_part(part)}
+    return {row["id"]: (row["reason"], row["language"], left.get(row["id"])) for row in rows}
+
+
+def measured(recipe: Recipe, run: Path, place: Path) -> Facets:
+    """The columns of the ledger."""
+    rows = build_bank(recipe, place)
+    return {column: [row[column] for row in rows] for column in rows[0]}
+
+
+def build_bank(recipe: Recipe, place: Path) -> list[dict[str, Any]]:
+    """Builds the corpus of a bank; the rows of its ledger."""
+    bank = BANKS[recipe.corpus.source[0].domain]
+    for name, text in bank.files.items():
+        (place / name).write_text(text)
+    rows = [json.dumps({"id": name, **row}) for name, row in bank.rows.items()]
+    (place / "bank.jsonl").write_text("\n".join(rows))
+    build_corpus(recipe.corpus, place, place / "corpus")
+    return [row for batch in read_ledger(place / "corpus") for row in batch.to_pylist()]
+
+
+def judged(recipe: Recipe, run: Path, place: Path) -> Facets:
+    """What the one step of a recipe does to each text of its bank: why it is dropped, its language and text."""
+    (step,), (source,) = recipe.corpus.step, recipe.corpus.source
+    language = "" if source.language == "auto" else source.language
+    seen: Facets = {}
+    for name, row in BANKS[source.domain].rows.items():
+        text, values = module_of(step).measure(Text(row["text"], language, row), step)
+        reason = module_of(step).decide(values, step)
+        seen[name] = (f"{name_of(step)}.{reason}" if reason else "", text.language, text.text)
+    return seen
+
+
+def worked(recipe: Recipe, run: Path, place: Path) -> Facets:
+    """Who is asked to do the work of a corpus, in how many tasks, and the corpus; it is done here."""
+    asked: list[tuple[Engine, int]] = []
+
+    def here(task: Any, arguments: Any, engine: Engine, *others: Any) -> None:
+        asked.append((engine, len(arguments)))
+        run_tasks(task, arguments, Engine("pool", 1, engine.directory), *others)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("danlu.corpus.build.run_tasks", here)
+        texts = corpus(recipe, run, place)
+    engine, tasks = asked[0]
+    return {
+        "engine": engine.kind,
+        "workers": engine.workers,
+        "tasks": tasks,
+        **engine.slurm.model_dump(),
+        "corpus": texts,
+    }
+
+
+def warned(recipe: Recipe, run: Path, place: Path) -> Facets:
+    """What the corpus is warned of."""
+    write_sources(place)
+    said: list[str] = []
+    mine = open_run(recipe, place)
+    with pytest.MonkeyPatch.context() as patch, hold(mine):
+        patch.setattr("danlu.workflow.stages.say", said.append)
+        build_corpus_stage(mine)
+    return {"warnings": [line for text in said for line in text.splitlines() if "warning" in line]}
 
 
 def tokenizer(recipe: Recipe, run: Path, place: Path) -> Facets:
@@ -182,59 +262,38 @@ def named(recipe: Recipe, run: Path, place: Path) -> Facets:
     return {"directory": open_run(recipe, place).directory.name}
 
 
-def write_odd_texts(place: Path) -> None:
-    """Texts that a corpus step drops or changes at one setting and not at another; each shows one thing."""
-    lines = [f"Line {number} says that the {number * 37}th stone is warm." for number in range(12)]
-    prose = "\n".join(lines[:4])
-    texts = {
-        "accent.txt": f"A cafe\u0301, its accent written apart.\n{prose}",
-        "characters.txt": "\n".join(
-            [*lines[:5], "The same words twice, thirty-nine of them.", *lines[6:8]] + [lines[5]] * 2
-        ),
-        "controls.txt": f"Ends of lines\r\n{prose}\x07",
-        "letters.txt": f"{'z' * 45} and then some words of other letters, forty of them or so, a few more",
-        "lines.txt": "\n".join([*lines[3:11], "x", "x", "x"]),
-        "long.txt": " ".join(f"{number}: the word {number * number}" for number in range(60)),
-        "loop.txt": "\n".join(["The same line over and over again."] * 12),
-        "plain.txt": prose,
-        "replaced.txt": f"One \ufffd is lost.\n{lines[9]}",
-        "short.txt": "Nine words.",
-        "spaced.txt": prose.replace(" ", "  "),
-        "twin.txt": prose,
-    }
+def write_sources(place: Path) -> None:
+    """Files of every kind, for the keys of [corpus] and its sources."""
     (place / "prose").mkdir()
+    texts = {"accent": "Caf\u00e9 and t\u00e9 of the house.", "long": " ".join(LINES), "short": "Nine words."}
     for name, text in texts.items():
-        (place / "prose" / name).write_bytes(text.encode())
-    verses = "\n\n".join(
-        f"Verse {n}: the furnace is lit, the coal is low,\nthe ash is {n}." for n in range(3)
-    )
-    (place / "verses.txt").write_text(verses)
+        (place / "prose" / f"{name}.txt").write_bytes(text.encode())
+    (place / "verses.txt").write_text("\n\n".join(LINES[:3]))
     (place / "more.txt").write_text("More than thirty-two characters are in this one.")
     rows = [
-        {
-            "id": f"i{n}",
-            "key": f"k{n}",
-            "text": f"{lines[n]} {lines[-n - 1]}",
-            "body": f"The body of row {n}: {lines[n]}",
-        }
+        {"id": f"i{n}", "key": f"k{n}", "text": f"{LINES[n]} {LINES[-n - 1]}", "body": f"Row {n}: {LINES[n]}"}
         for n in range(3)
     ]
     (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (place / "page.html").write_text(PAGE)
 
 
 # ---- the rows
 
+BANKS = JUDGED | COMPARED | {"words": WORDS, "signals": WORDS}
 PROSE = {"domain": "prose", "paths": ["prose/*.txt"]}
-ODD_TEXTS: dict[str, Any] = {
+PAGES = {"domain": "pages", "paths": ["page.html"]}
+SOURCES: dict[str, Any] = {
     "corpus.validation_share": 0.0,
     "corpus.source": [
         PROSE,
         {"domain": "rows", "paths": ["rows.jsonl"]},
         {"domain": "verses", "paths": ["verses.txt"]},
     ],
-    "corpus.step": [{"use": use} for use in ("normalize", "length", "repetition", "exact")],
+    "corpus.step": [{"use": "length", "min_characters": 20}],
     "mixture.weights": ABSENT,
 }
+ON_SLURM = SOURCES | {"corpus.engine": "slurm"}
 EVERY_SAVE = {"checkpoint.every_steps": 1}
 BY_MINUTES = {"train.steps": ABSENT, "train.minutes": 1e-9, "plan.max_tokens": 4096}
 BY_TOKENS = {"train.steps": ABSENT, "train.tokens": 1024}
@@ -242,40 +301,75 @@ BY_SIZE = {f"model.{key}": ABSENT for key in ("width", "layers", "heads", "kv_he
 NO_OTHER = Refused("not supported yet")
 
 
-def odd(value: Any, effect: set[str], at: str = "", source: Any = ()) -> Row:
-    """A row of the corpus: the files whose documents differ."""
-    base = ODD_TEXTS | {"corpus.source": source} if source else ODD_TEXTS
-    return Row(corpus, value, effect, base, at)
+def of_bank(name: str, step: dict[str, Any]) -> dict[str, Any]:
+    """A corpus of a bank's texts with one step."""
+    bank = BANKS[name]
+    source = {"domain": name, "paths": ["bank.jsonl"], "language": bank.language}
+    source |= {"metadata_fields": bank.metadata}
+    return {**SOURCES, "corpus.source": [source], "corpus.step": [step]}
+
+
+def of_step(use: str, look: Look) -> dict[str, Row]:
+    """The rows of a step from its bank. Without the step, or for texts of another language, all texts stay."""
+    bank, step = BANKS[use], f"corpus.step[{use}]"
+    base = of_bank(use, {"use": use, **bank.settings})
+    rows = {f"{step}.use": Row(curated, ABSENT, bank.odd, base, step)}
+    if bank.language != "auto":
+        rows[f"{step}.languages"] = Row(curated, ["xx"], bank.odd, base)
+    for key, (value, names, given) in bank.keys.items():
+        before = base if given is None else of_bank(use, {"use": use, **given})
+        rows[f"{step}.{key}"] = Row(look, value, names, before)
+    return rows
+
+
+def of_source(place: int, value: Any, effect: set[str], key: str) -> dict[str, Row]:
+    """The row of a source's key, tried on the source at a place."""
+    row = Row(corpus, value, effect, SOURCES, f"corpus.source[{place}].{key}")
+    return {f"corpus.source[].{key}": row}
 
 
 ROWS = {
     "name": Row(named, "other", {"directory"}),
     "seed": Row(trained, 8, "batches"),
-    "corpus.validation_share": odd(0.2, {"prose/long.txt"}, source=[PROSE]),
-    "corpus.max_document_bytes": odd(700, {"prose/long.txt"}),
-    "corpus.source[].domain": odd("songs", {"verses.txt"}, "corpus.source[2].domain"),
-    "corpus.source[].paths": odd(["verses.txt", "more.txt"], {"more.txt"}, "corpus.source[2].paths"),
-    "corpus.source[].format": odd("txt", {"rows.jsonl"}, "corpus.source[1].format"),
-    "corpus.source[].document": odd("blank_line", {"verses.txt"}, "corpus.source[2].document"),
-    "corpus.source[].encoding": odd(
-        "latin-1", {"prose/accent.txt", "prose/replaced.txt"}, "corpus.source[0].encoding"
+    "corpus.engine": Row(worked, "ray", {"engine", "workers"}, SOURCES),
+    "corpus.workers": Row(worked, 2, {"workers"}, SOURCES),
+    "corpus.slurm.partition": Row(worked, "long", {"partition"}, ON_SLURM),
+    "corpus.slurm.account": Row(worked, "ours", {"account"}, ON_SLURM),
+    "corpus.slurm.time": Row(worked, "04:00:00", {"time"}, ON_SLURM),
+    "corpus.slurm.memory": Row(worked, "8G", {"memory"}, ON_SLURM),
+    "corpus.words": Row(
+        curated, "plain", {"chinese"}, of_bank("words", {"use": "expression", "keep": "word_count > 5"})
     ),
-    "corpus.source[].text_field": odd("body", {"rows.jsonl"}, "corpus.source[1].text_field"),
-    "corpus.source[].id_field": odd("key", {"rows.jsonl"}, "corpus.source[1].id_field"),
-    "corpus.step[normalize].use": odd(
-        ABSENT, {"prose/accent.txt", "prose/controls.txt", "prose/replaced.txt"}, "corpus.step[normalize]"
+    "corpus.shard_bytes": Row(worked, 500, {"tasks"}, SOURCES),
+    "corpus.validation_share": Row(corpus, 0.5, {"prose/long.txt"}, SOURCES | {"corpus.source": [PROSE]}),
+    "corpus.max_document_bytes": Row(corpus, 500, {"prose/long.txt"}, SOURCES),
+    "corpus.warn_drop_share": Row(warned, 0.05, {"warnings"}, SOURCES),
+    **of_source(2, "songs", {"verses.txt"}, "domain"),
+    **of_source(2, ["verses.txt", "more.txt"], {"more.txt"}, "paths"),
+    **of_source(1, "txt", {"rows.jsonl"}, "format"),
+    **of_source(2, "blank_line", {"verses.txt"}, "document"),
+    **of_source(0, "latin-1", {"prose/accent.txt"}, "encoding"),
+    **of_source(1, "body", {"rows.jsonl"}, "text_field"),
+    **of_source(1, "{key}: {body}", {"rows.jsonl"}, "template"),
+    **of_source(1, "key", {"rows.jsonl"}, "id_field"),
+    **of_source(1, ["key"], {"rows.jsonl"}, "metadata_fields"),
+    "corpus.source[].extractor": Row(
+        corpus,
+        "trafilatura",
+        {"page.html"},
+        SOURCES | {"corpus.source": [PAGES]},
+        "corpus.source[0].extractor",
     ),
-    "corpus.step[normalize].unicode": odd("none", {"prose/accent.txt"}),
-    "corpus.step[normalize].max_replacement_share": odd(0.5, {"prose/replaced.txt"}),
-    "corpus.step[length].use": odd(ABSENT, {"prose/short.txt"}, "corpus.step[length]"),
-    "corpus.step[length].min_characters": odd(5, {"prose/short.txt"}),
-    "corpus.step[length].max_characters": odd(700, {"prose/long.txt"}),
-    "corpus.step[repetition].use": odd(ABSENT, {"prose/loop.txt"}, "corpus.step[repetition]"),
-    "corpus.step[repetition].max_duplicate_line_share": odd(0.15, {"prose/lines.txt"}),
-    "corpus.step[repetition].max_duplicate_character_share": odd(0.05, {"prose/characters.txt"}),
-    "corpus.step[repetition].max_character_share": odd(0.4, {"prose/letters.txt"}),
-    "corpus.step[exact].use": odd(ABSENT, {"prose/spaced.txt", "prose/twin.txt"}, "corpus.step[exact]"),
-    "corpus.step[exact].ignore_white_space": odd(False, {"prose/spaced.txt"}),
+    **of_source(2, "de", {"verses.txt"}, "language"),
+    **{key: row for use in JUDGED for key, row in of_step(use, judged).items()},
+    **{key: row for use in COMPARED for key, row in of_step(use, curated).items()},
+    "corpus.step[signals].use": Row(
+        measured,
+        ABSENT,
+        {"splitter", *(f"signals.{name}" for name in SIGNALS)},
+        of_bank("signals", {"use": "signals"}),
+        "corpus.step[signals]",
+    ),
     "tokenizer.kind": Row(tokenizer, "wordpiece", NO_OTHER),
     "tokenizer.vocab_size": Row(tokenizer, 300, {"tokenizer"}),
     "tokenizer.pretokenizer": Row(tokenizer, "gpt2", {"tokenizer"}),
@@ -346,8 +440,9 @@ ROWS = {
 
 @pytest.fixture(autouse=True)
 def always_the_same_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plans say the same on every machine, and soon."""
+    """Plans say the same on every machine, and soon; files wait for no disk."""
     monkeypatch.setattr(measure, "_rehearse", lambda *_: (0.001, 0))
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture(scope="module")

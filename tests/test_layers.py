@@ -11,7 +11,7 @@ import pytest
 
 import house
 
-ROOT_MODULES = {"errors", "config", "records", "files", "rng", "log", "toml"}
+ROOT_MODULES = {"errors", "config", "expressions", "records", "files", "rng", "log", "toml"}
 """Importable by all; import only one another."""
 
 ALWAYS = {"words", "jobs", "chart"}
@@ -34,10 +34,12 @@ TRAIN = {
 EVERYTHING = {"*"}
 MAY_IMPORT: dict[str, set[str]] = {
     **{folder: set() for folder in ALWAYS},
-    **{folder: set() for folder in ("read", "quality", "dedup", "objective")},
+    **{folder: set() for folder in ("extract", "quality", "rules", "dedup", "objective")},
+    "read": {"extract"},
     **{folder: set() for folder in ("attention", "precision", "optim", "monitor")},
     "tokenizer": {"read"},
-    "corpus": {"read", "quality", "dedup", "tokenizer"},
+    "account": {"read"},
+    "corpus": {"account", "read", "quality", "rules", "dedup", "tokenizer"},
     "tokens": {"read", "tokenizer", "objective"},
     "model": {"attention"},
     "parallel": {"model", "attention", "precision"},
@@ -47,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluate": {"generate", "model", "tokenizer", "tokens", "objective", "checkpoint"},
     "recovery": {"checkpoint", "monitor"},
     "export": {"checkpoint", "model", "tokenizer"},
-    "report": {"corpus", "evaluate", "monitor", "plan"},
+    "report": {"account", "evaluate", "monitor", "plan"},
     "train": TRAIN,
     "study": {"train", *TRAIN},
     "dashboard": {"tokens", "tokenizer", "monitor", "plan"},
@@ -61,9 +63,12 @@ RECIPE_READERS = {"train", "study", "workflow", "dashboard", "cli"}
 
 NO_TORCH = {
     *(
+        "extract",
         "read",
         "quality",
+        "rules",
         "dedup",
+        "account",
         "corpus",
         "tokenizer",
         "tokens",
@@ -82,7 +87,11 @@ NO_TORCH = {
 BANNED = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib"}
 """They run code when they read a file."""
 
-EXTRAS = {"transformers": "hf"}
+EXTRAS = {
+    "transformers": "hf",
+    **dict.fromkeys(("resiliparse", "fastwarc", "trafilatura", "fasttext"), "corpus"),
+    "ray": "cluster",
+}
 """Third-party packages outside the core, imported where they are used, and the extra that brings them."""
 
 PROVIDED_BY = {"typer": {"typer", "click"}}

@@ -1,4 +1,7 @@
-"""What the documents show is true: the file tree is of now, recipes are valid, commands parse, and, slowly, all run."""
+"""What the documents show is true: the file tree is of now, recipes are valid, commands parse, and, slowly, all run.
+
+A recipe without a name is a part of one: what it leaves out is filled in.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import house
 import tree as readme_tree
+from example_texts import write_crawl
 
 DOCUMENTS = [
     house.ROOT / "README.md",
@@ -69,10 +74,25 @@ def test_tree_has_a_comment_for_every_file() -> None:
     assert all(len(row.split(maxsplit=1)) == 2 for row in rows)
 
 
+def test_the_architecture_names_every_folder() -> None:
+    page = (house.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    firsts = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    named = {name for cell in firsts for name in re.findall(r"`(\w+)`", cell)}
+    assert named == {folder.name for folder in house.FOLDERS}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
+
+
+def whole_recipe(tables: dict[str, Any]) -> dict[str, Any]:
+    """A recipe as it is, or the least that makes one of a part."""
+    if "name" in tables:
+        return tables
+    source = [{"domain": "prose", "paths": ["*.jsonl"]}]
+    return {"name": "part", "train": {"steps": 1}, **tables, "corpus": {"source": source, **tables["corpus"]}}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -80,7 +100,7 @@ def test_recipes_are_valid(path: Path) -> None:
     from danlu.recipe import parse
 
     for text in blocks(path, "toml"):
-        parse(tomllib.loads(text), path, text)
+        parse(whole_recipe(tomllib.loads(text)), path, text)
 
 
 @pytest.mark.skipif(not (house.SOURCE / "cli" / "main.py").is_file(), reason="there is no command line yet")
@@ -99,7 +119,11 @@ def test_command_exists_with_its_options(command: str) -> None:
 
 
 def newcomer(directory: Path) -> None:
-    """What the documents suppose: a folder of text in two domains."""
+    """What the documents suppose: a folder of text in two domains, and an example beside its web pages."""
+    write_crawl(directory / "examples")
+    recipe = (house.ROOT / "examples" / "english-web.toml").read_text(encoding="utf-8")
+    recipe = recipe.replace("validation_share = 0.005", "validation_share = 0.25")
+    (directory / "examples" / "english-web.toml").write_text(recipe, encoding="utf-8")
     for domain in ("prose", "verse"):
         (directory / "texts" / domain).mkdir(parents=True)
         for number in range(40):

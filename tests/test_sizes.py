@@ -14,7 +14,6 @@ FUNCTION_LINES = 80
 FOLDER_FILES = range(3, 14)
 
 YOUNG = {
-    "dedup": "exact deduplication so far",
     "generate": "one sampler so far",
     "objective": "causal so far",
     "precision": "one choice so far",

@@ -43,6 +43,7 @@ def tags_of(html: str) -> Tags:
         quotation(NASTY, NASTY, NASTY),
         markup.figure(paragraph(NASTY), NASTY),
         markup.columns([paragraph(NASTY)]),
+        markup.folded(NASTY, paragraph(NASTY)),
     ],
 )
 def test_no_text_becomes_a_tag(html):

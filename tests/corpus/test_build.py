@@ -1,20 +1,30 @@
 """The whole way: sources to parts, funnel and account; invariants of the split; bad input; full disk."""
 
+import contextlib
 import errno
 import io
 import json
 import os
+import random
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from danlu.corpus.build import build_corpus
-from danlu.corpus.funnel import Count, from_json
+from danlu.account.funnel import Count, from_json
+from danlu.account.ledger import find_rows, read_ledger
+from danlu.corpus.build import build_corpus, clear_work, work_directory
 from danlu.corpus.settings import CorpusSettings
 from danlu.corpus.split import TRAIN, split_of
 from danlu.errors import DanluError, InputError
 from danlu.read.store import list_domains, list_parts, read_part
+from small_cluster import cluster, loopback
+
+__all__ = ["cluster", "loopback"]
 
 SHARE = 0.2
 
@@ -55,6 +65,17 @@ def lines_of(path):
     return [json.loads(line) for line in text.splitlines()]
 
 
+def ledger(corpus):
+    return [row for batch in read_ledger(corpus) for row in batch.to_pylist()]
+
+
+def files_of(corpus):
+    """Every file of a corpus with its bytes."""
+    return {
+        str(path.relative_to(corpus)): path.read_bytes() for path in corpus.rglob("*.*") if path.is_file()
+    }
+
+
 def test_every_document_is_kept_or_accounted_for(base, tmp_path):
     corpus = tmp_path / "run" / "corpus"
     funnel = build_corpus(settings(), base, corpus)
@@ -68,24 +89,78 @@ def test_every_document_is_kept_or_accounted_for(base, tmp_path):
     }
     assert funnel.damaged == {"malformed_json": 1}
     assert from_json(json.loads((corpus / "funnel.json").read_text())) == funnel
-    dropped = lines_of(corpus / "dropped.jsonl.zst")
-    assert {(row["source"], row["step"], row["reason"]) for row in dropped} == {
+    rows = ledger(corpus)
+    assert len(rows) == 83
+    assert {(row["source"], row["step"], row["reason"]) for row in rows if row["reason"]} == {
         ("a.jsonl", "id", "id.repeated"),
         ("short.txt", "length", "length.too_short"),
         ("005.txt", "exact", "exact.duplicate"),  # zz-copy.txt is held out
     }
+    (copy,) = (row for row in rows if row["source"] == "005.txt")
+    (stays,) = find_rows(corpus, copy["match"])
+    assert (stays.source, stays.split, copy["excerpt"]) == ("zz-copy.txt", "validation", sentence(5))
     damaged = lines_of(corpus / "damaged.jsonl.zst")
     assert [(row["reason"], row["line"]) for row in damaged] == [("malformed_json", 41)]
+    clear_work(corpus)
     assert [path.name for path in corpus.parent.iterdir()] == ["corpus"]
 
 
 def test_the_same_input_gives_the_same_bytes(base, tmp_path):
     for name in ("one", "two"):
         build_corpus(settings(), base, tmp_path / name)
-    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*"))
-    assert len(files) == 7
-    for file in files:
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    files = files_of(tmp_path / "one")
+    assert len(files) == 8
+    assert files == files_of(tmp_path / "two")
+
+
+def test_neither_workers_nor_interruptions_change_a_byte(base, tmp_path, monkeypatch):
+    change = {"shard_bytes": 700, "step": [{"use": "normalize"}, {"use": "exact"}, {"use": "length"}]}
+    build_corpus(settings(**change), base, tmp_path / "one")
+    build_corpus(settings(**change, workers=2), base, tmp_path / "pool")
+    assert len(list((tmp_path / "one" / "ledger").iterdir())) > 5
+    assert files_of(tmp_path / "pool") == files_of(tmp_path / "one")
+    # The disk is full at one place after another; each time the build goes on from where it stopped.
+    real, calls = os.fsync, [0, 0]
+
+    def full(descriptor):
+        calls[0] += 1
+        if calls[0] == calls[1]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    for attempt in range(1, 400):
+        calls[:] = 0, 3 * attempt
+        try:
+            build_corpus(settings(**change), base, tmp_path / "cut")
+            break
+        except DanluError:
+            assert not (tmp_path / "cut").exists()
+    assert 3 < attempt < 399
+    assert files_of(tmp_path / "cut") == files_of(tmp_path / "one")
+
+
+def test_a_build_that_was_cut_off_reads_no_shard_twice(base, tmp_path, monkeypatch):
+    from danlu.corpus import assemble, build, shard
+
+    read = []
+    real = shard.read_shard
+    monkeypatch.setattr(shard, "read_shard", lambda it, *rest: (read.append(it.number), real(it, *rest))[1])
+    monkeypatch.setattr(build, "assemble", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        build_corpus(settings(shard_bytes=700), base, tmp_path / "corpus")
+    first = len(read)
+    monkeypatch.setattr(build, "assemble", assemble.assemble)
+    build_corpus(settings(shard_bytes=700), base, tmp_path / "corpus")
+    assert first == len(read) == len(set(read)) > 5
+    assert work_directory(tmp_path / "corpus").is_dir()
+
+
+def test_the_size_of_shards_changes_no_document(base, tmp_path):
+    for name, size in (("small", 500), ("large", "auto")):
+        build_corpus(settings(shard_bytes=size), base, tmp_path / name)
+    for split in ("train", "validation"):
+        assert documents(tmp_path / "small", split) == documents(tmp_path / "large", split)
 
 
 def test_the_validation_set_does_not_change_when_a_later_file_is_added(base, tmp_path):
@@ -111,8 +186,8 @@ def test_a_copy_that_comes_first_takes_nothing_out_of_validation(base, tmp_path,
     funnel = build_corpus(settings(), base, tmp_path / "after")
     assert documents(tmp_path / "after", "validation") == before
     assert name not in {row.source for row in documents(tmp_path / "after", "train")}
-    dropped = lines_of(tmp_path / "after" / "dropped.jsonl.zst")
-    assert [row["reason"] for row in dropped if row["source"] == name] == ["exact.duplicate"]
+    rows = ledger(tmp_path / "after")
+    assert [row["reason"] for row in rows if row["source"] == name] == ["exact.duplicate"]
     assert funnel.total_read() == funnel.total_kept() + sum(funnel.total_dropped().values(), Count())
 
 
@@ -150,15 +225,12 @@ def failing_build(base, directory, message, **change):
     with pytest.raises(DanluError, match=message) as caught:
         build_corpus(settings(**change), base, directory)
     assert [path.name for path in directory.iterdir()] == ["old"]
-    assert not list(directory.parent.glob(".tmp-*"))
     return caught.value
 
 
 def test_an_empty_corpus_says_what_dropped_it(base, tmp_path):
     steps = [{"use": "length", "min_characters": 1000}]
-    message = (
-        r"the corpus is empty: 83 documents read; dropped 82 by length.too_short, 1 by .*1 malformed_json"
-    )
+    message = r"the corpus is empty: 83 documents read; dropped 83 by length.too_short; .*1 malformed_json"
     assert isinstance(failing_build(base, tmp_path / "corpus", message, step=steps), InputError)
 
 
@@ -203,3 +275,117 @@ def test_a_new_corpus_takes_the_place_of_the_old_one(base, tmp_path):
     build_corpus(settings(), base, corpus)
     build_corpus(settings(source=[{"domain": "json", "paths": ["*.jsonl"]}]), base, corpus)
     assert list_domains(corpus, "train") == ["json"]
+
+
+def test_decontamination_lists_what_it_found(base, tmp_path, capsys):
+    (base / "quiz.jsonl.examples").mkdir()
+    quiz = base / "quiz.jsonl.examples" / "quiz.jsonl"
+    quiz.write_text(json.dumps({"question": sentence(7)}) + "\n" + json.dumps({"question": "Short?"}))
+    steps = [{"use": "decontaminate", "against": ["quiz.jsonl.examples/*.jsonl"]}, {"use": "exact"}]
+    build_corpus(settings(step=steps, validation_share=0), base, tmp_path / "corpus")
+    (found,) = lines_of(tmp_path / "corpus" / "overlaps.jsonl.zst")
+    (row,) = find_rows(tmp_path / "corpus", found["number"])
+    assert (row.source, row.reason) == ("007.txt", "decontaminate.overlap")
+    assert found["example"] == f"{quiz}:1"
+    assert found["text"] in sentence(7)
+    assert "of 2 examples; 1 are too short" in capsys.readouterr().err
+
+
+def test_an_earlier_corpus_takes_its_texts_out_and_is_not_written(base, tmp_path):
+    build_corpus(settings(validation_share=0), base, tmp_path / "earlier")
+    (base / "new.txt").write_text("A new text that no earlier corpus has, long enough to stay in this one.")
+    against = [str(tmp_path / "earlier" / "train" / "*" / "*.parquet")]
+    steps = [{"use": "normalize"}, {"use": "exact", "against": against}]
+    source = [{"domain": "prose", "paths": ["*.txt"]}]
+    build_corpus(settings(source=source, step=steps, validation_share=0), base, tmp_path / "corpus")
+    assert [row.source for row in documents(tmp_path / "corpus", "train")] == ["new.txt", "short.txt"]
+
+
+CHANGE = {
+    "shard_bytes": 700,
+    "validation_share": 0,
+    "source": [{"domain": "all", "paths": ["*.txt", "*.jsonl"]}],
+    "step": [{"use": "normalize"}, {"use": "exact"}, {"use": "minhash"}, {"use": "length"}],
+}
+
+
+@pytest.fixture
+def whole(base, tmp_path):
+    """The files of a corpus that was built in one process and without interruption."""
+    build_corpus(settings(**CHANGE), base, tmp_path / "whole")
+    return files_of(tmp_path / "whole")
+
+
+def kill_one(names, work, pattern):
+    """Kills a process whose command line holds `pattern` as soon as a shard is half done; remembers it in `names`."""
+    while not any(
+        path.is_dir() and not (path / "done.json").exists() for path in work.glob("round-*/shard-*")
+    ):
+        if (work / "whole").exists():
+            return
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if pattern in (process / "cmdline").read_bytes() and int(process.name) != os.getpid():
+                os.kill(int(process.name), signal.SIGKILL)
+                names.append(process.name)
+                return
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["pool", "ray"])
+def test_every_engine_writes_the_same_bytes_and_a_killed_worker_changes_nothing(
+    base, tmp_path, whole, engine, request
+):
+    pattern = b"danlu"
+    if engine == "ray":
+        request.getfixturevalue("loopback")
+        request.getfixturevalue("cluster")
+        pattern = b"ray::"
+    change = {**CHANGE, "engine": engine, "workers": 2}
+    build_corpus(settings(**change), base, tmp_path / engine)
+    assert files_of(tmp_path / engine) == whole
+    killed = []
+    killer = threading.Thread(target=kill_one, args=(killed, tmp_path / "killed.work", pattern))
+    killer.start()
+    build_corpus(settings(**change), base, tmp_path / "killed")
+    killer.join()
+    assert files_of(tmp_path / "killed") == whole
+    assert killed
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+left = int(sys.argv[1])
+def counted(real):
+    def call(*arguments, **named):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **named)
+    return call
+for name in ("fsync", "rename", "replace", "mkdir", "unlink", "rmdir", "link"):
+    setattr(os, name, counted(getattr(os, name)))
+from danlu.corpus.build import build_corpus
+from danlu.corpus.settings import CorpusSettings
+settings = CorpusSettings.model_validate_json(sys.argv[2])
+build_corpus(settings, Path(sys.argv[3]), Path(sys.argv[4]))
+"""
+
+
+@pytest.mark.slow
+def test_killed_at_drawn_calls_of_the_system_the_same_bytes(base, tmp_path, whole):
+    generator = random.Random(11)
+    given = settings(**CHANGE).model_dump_json()
+    kills = 0
+    while kills < 40:
+        calls = generator.choice([generator.randrange(1, 30), generator.randrange(30, 400)])
+        command = [sys.executable, "-c", KILLED, str(calls), given, str(base), str(tmp_path / "cut")]
+        status = subprocess.run(command, capture_output=True, check=False)
+        if status.returncode == 0:
+            break
+        assert status.returncode == -signal.SIGKILL, status.stderr.decode()
+        kills += 1
+    assert 2 < kills < 40
+    assert files_of(tmp_path / "cut") == whole

@@ -14,7 +14,8 @@ SOURCE = {"domain": "d", "paths": ["*.txt"]}
         ({"source": []}, "at least 1"),
         ({"validation_share": 1.0}, "less than 1"),
         ({"step": [{"use": "exact"}, {"use": "exact"}]}, "'exact' is listed twice"),
-        ({"step": [{"use": "minhash"}]}, "minhash"),
+        ({"step": [{"use": "minhesh"}]}, "minhesh"),
+        ({"slurm": {"memory": "8G"}}, "slurm has no effect"),
         ({"max_document_bytes": "20Q"}, "is not a size"),
     ],
 )

@@ -19,28 +19,12 @@ def test_a_part_is_written_when_it_is_full(tmp_path):
     writer = PartWriter(tmp_path, part_bytes=100)
     documents = [Document(str(n), "x" * 40, "s", "prose", "g") for n in range(7)]
     for document in documents:
-        writer.add("train", int(document.id), document, 40)
+        writer.add("train", document, 40)
     assert len(list_parts(tmp_path, "train", "prose")) == 2
     writer.close()
     parts = list_parts(tmp_path, "train", "prose")
     assert [len(list(read_part(part))) for part in parts] == [3, 3, 1]
     assert [document for part in parts for document in read_part(part)] == documents
-
-
-def test_documents_are_taken_out_of_the_parts_that_hold_them(tmp_path):
-    writer = PartWriter(tmp_path, part_bytes=100)
-    documents = [Document(str(n), "x" * 40, "s", "ab"[n % 2], "g") for n in range(14)]
-    for number, document in enumerate(documents):
-        writer.add("train" if number < 12 else "validation", number, document, 40)
-    writer.close()
-    untouched = {path: path.read_bytes() for path in list_parts(tmp_path, "train", "a")[1:]}
-    assert list(writer.take_out("train", {0, 4, 3, 13, 99})) == [documents[0], documents[4], documents[3]]
-    left = [
-        row for domain in "ab" for part in list_parts(tmp_path, "train", domain) for row in read_part(part)
-    ]
-    assert {row.id for row in left} == {str(n) for n in range(12)} - {"0", "4", "3"}
-    assert len(list(read_part(list_parts(tmp_path, "validation", "b")[0]))) == 1
-    assert all(path.read_bytes() == data for path, data in untouched.items())
 
 
 def test_lines_are_json_and_checked(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from danlu.corpus.funnel import Count, Funnel
+from danlu.account.funnel import Count, Funnel
 from danlu.files import write_json
 from danlu.monitor.runlog import RunLog
 from danlu.plan.machine import Machine
@@ -138,7 +138,7 @@ def test_a_whole_run_has_every_section(run):
         "killed with SIGKILL after step 35",
         "replayed 5 steps: 5 losses equal",
         "saved 2 checkpoints, steps 0 to 30",
-        "dropped by length: too short",
+        "dropped by length",
         "2.5e-06",
         "fits in memory",
         "seed = 7",

@@ -2,7 +2,6 @@
 
 import itertools
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from danlu.errors import InputError
-from danlu.tokens import order as order_module
 from danlu.tokens.order import Order, deficit_table
 from danlu.tokens.weights import SHARE_UNIT, to_sample_shares
 
@@ -146,12 +144,3 @@ def test_fifteen_trillion_tokens():
 def test_a_domain_without_samples():
     with pytest.raises(InputError, match="'a' has no sample"):
         Order(1, {"a": 1}, {"a": offsets()})
-
-
-def test_compiled_code_is_never_stored_since_numba_pickles_it():
-    sources = [
-        path for path in Path(order_module.__file__).parents[1].rglob("*.py") if "njit" in path.read_text()
-    ]
-    assert sources == [Path(order_module.__file__)]
-    deficit_table(np.array([2, 1], dtype=np.int64))
-    assert order_module._fill_deficit_table.stats.cache_path is None

@@ -278,18 +278,22 @@ def test_the_plan_is_made_once_and_again_when_its_settings_change(
 
 
 def test_another_text_under_a_training_is_refused_and_nothing_is_lost(folder: Path, trainer: list) -> None:
+    def files() -> dict[Path, bytes]:
+        found = (path for path in run.directory.rglob("*") if path.is_file() and path.name[0] != ".")
+        return {path: path.read_bytes() for path in found if "corpus.work" not in path.parts}
+
     run = a_run(folder)
     do_train(run)
-    before = {
-        path: path.read_bytes() for path in run.directory.rglob("*") if path.is_file() and path.name[0] != "."
-    }
+    before = files()
+    text = (folder / "texts" / "3.txt").read_text()
     (folder / "texts" / "3.txt").write_text(prose(3) + "Something was added to it since.\n")
     with pytest.raises(MismatchError, match=r"another corpus[\s\S]*texts/3.txt changed"):
         do_train(run)
-    after = {
-        path: path.read_bytes() for path in run.directory.rglob("*") if path.is_file() and path.name[0] != "."
-    }
-    assert after == before
+    assert files() == before
+    assert (run.directory / "corpus.work").exists(), "with --fresh the same build goes on"
+    (folder / "texts" / "3.txt").write_text(text)
+    do_train(run)
+    assert not (run.directory / "corpus.work").exists()
 
 
 def test_touched_but_equal_text_does_not_disturb_a_training(folder: Path, trainer: list, said: Any) -> None:

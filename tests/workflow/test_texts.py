@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from danlu.corpus.funnel import Count, Funnel
+from danlu.account.funnel import Count, Funnel
 from danlu.tokens.build import DomainTokens, TokensReport
 from danlu.workflow.texts import describe_funnel, describe_tokens
 
@@ -18,6 +18,14 @@ def test_the_funnel_is_told_with_every_reason() -> None:
     text = describe_funnel(funnel)
     for part in ("1,000 of 1,200", "4.05 MB", "10 (50 kB)", "200 length.too_short", "3 truncated"):
         assert part in text
+
+
+def test_a_step_that_drops_much_is_warned_of() -> None:
+    funnel = Funnel(
+        ("length",), {"a": Count(4, 9)}, {"a": {"length.too_short": Count(3, 5)}}, {}, {"train": {}}
+    )
+    assert describe_funnel(funnel).count("warning: length drops 75% of the 4 documents that reach it") == 1
+    assert "warning" not in describe_funnel(funnel, 0.8)
 
 
 def test_a_clean_funnel_is_one_line() -> None:

@@ -77,6 +77,11 @@ def code(label: str, text: str) -> Html:
     return Html(f"<details><summary>{escape(label)}</summary><pre>{escape(text)}</pre></details>")
 
 
+def folded(label: str, body: Html) -> Html:
+    """Pieces of a page, folded until they are asked for."""
+    return Html(f"<details><summary>{escape(label)}</summary>{body}</details>")
+
+
 def figure(picture: Html, caption: str = "") -> Html:
     """A chart with a line under it."""
     under = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""

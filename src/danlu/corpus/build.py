@@ -1,128 +1,113 @@
-"""Build the corpus: sources in order, through the steps, split by hash, into parts; and the account of it.
+"""Build the corpus: rounds of tasks over shards, deduplication between them, and the finished folder.
 
-Guarantees: the folder is whole or as it was before: everything is written beside it and renamed at the end. Every
-document that was read is in a part, or in dropped.jsonl.zst with its step and reason; every damage is in
-damaged.jsonl.zst with its place. A text that is held out stays held out, whatever is added. The same sources and
-settings give the same bytes. Costs: one pass, one process, 40-100 MB/s by format; memory as in read/ and write.py, plus
-160 bytes a document for exact deduplication and 80 a given id.
+Read `build_corpus` first. Guarantees: the folder is whole or as it was before; a build that was cut off, by kill -9 at
+any point too, goes on at the shard where it stopped; the same sources and settings give the same bytes whatever the
+engine, the workers and the interruptions. Every document that was read is a row of the ledger, every damage is in
+damaged.jsonl.zst with its place. A text that is held out stays held out, whatever is added. Costs: one pass a round
+(rounds.py); memory of a worker as in shard.py and dedup/, whatever the size of the corpus; disk beside the corpus: the
+survivors of one round and the records of its deduplication, until `clear_work`.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import xxhash
-
-from danlu.corpus.funnel import Funnel
+from danlu.account.funnel import Funnel
+from danlu.corpus.assemble import assemble
+from danlu.corpus.job import Job, dedups_of, open_job
 from danlu.corpus.settings import CorpusSettings
-from danlu.corpus.split import TRAIN, split_of
-from danlu.corpus.steps import DUPLICATE, Place, StepFunction, make_steps
-from danlu.corpus.tally import Tally
-from danlu.corpus.write import Lines, PartWriter
-from danlu.files import TEMPORARY, disk_errors, replace_directory, write_json
-from danlu.log import progress
-from danlu.quality.verdict import Dropped, Kept, Verdict
-from danlu.read.documents import read_documents
-from danlu.read.raw import Damage
-from danlu.records import Document
+from danlu.corpus.shard import ID_KEYS, run_round, sign_reference
+from danlu.dedup.contract import Alive, resolve
+from danlu.dedup.settings import Decontaminate
+from danlu.files import TEMPORARY, disk_errors, replace_directory
+from danlu.jobs.pool import end_nursery
+from danlu.jobs.run import Engine, resolve_workers, run_tasks
+from danlu.log import say
 
-_REPEATED = "id.repeated"
-"""Why a document is dropped whose given id its domain had before, in whatever source or file."""
+_WORTH_A_POOL_BYTES = 16_000_000
 
 
 def build_corpus(settings: CorpusSettings, base: Path, directory: Path) -> Funnel:
-    """Reads, cleans and splits all sources into `directory`; paths of sources are relative to `base`.
+    """Reads, cleans, deduplicates and splits all sources into `directory`; paths of sources are relative to `base`.
 
-    Raises InputError where nothing, or nothing of a domain, is left, or a split of a domain is empty; DanluError
-    where the disk is full. In each case `directory` is as it was before.
+    What is being done lies in `directory` + ".work" until it is done. Raises InputError where nothing, or nothing of a
+    domain, is left, or a split of a domain is empty; DanluError where the disk is full: `directory` is then as it was.
     """
-    temporary = directory.with_name(f"{TEMPORARY}{directory.name}")
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        with disk_errors(directory):
-            temporary.mkdir(parents=True)
-        funnel = _build(settings, base, temporary)
-        write_json(temporary / "funnel.json", funnel.to_json())
-        with disk_errors(directory):
-            replace_directory(temporary, directory)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    work = work_directory(directory).resolve()
+    job = open_job(settings, base.resolve(), work)
+    engine = Engine(settings.engine, _workers(settings, job), work / "jobs", settings.slurm)
+    _say_examples(job)
+    for number in range(len(job.rounds)):
+        _do_round(job, number, engine)
+    end_nursery()
+    whole = work / "whole"
+    funnel = assemble(job, whole)
+    with disk_errors(directory):
+        replace_directory(whole, directory)
     return funnel
 
 
-def _build(settings: CorpusSettings, base: Path, corpus: Path) -> Funnel:
-    tally = Tally([source.domain for source in settings.source])
-    superseded: set[int] = set()
-    steps = make_steps(settings.step, superseded)
-    given_ids = {source.domain: set[bytes]() for source in settings.source}
-    parts = PartWriter(corpus)
-    with (
-        Lines(corpus / "dropped.jsonl.zst") as dropped,
-        Lines(corpus / "damaged.jsonl.zst") as damaged,
-        progress("corpus", None, "bytes") as bar,
-    ):
-
-        def count_damage(damage: Damage) -> None:
-            tally.count_damage(damage.reason)
-            damaged.add(asdict(damage))
-
-        documents = (
-            document
-            for source in settings.source
-            for document in read_documents(source, base, settings.max_document_bytes, count_damage)
-        )
-        for number, document in enumerate(documents):
-            read_bytes = len(document.text.encode())
-            tally.count_read(document.domain, read_bytes)
-            place = Place(number, split_of(document.group, settings.validation_share))
-            repeated = _is_repeated(document, given_ids[document.domain])
-            verdict = Dropped(_REPEATED) if repeated else _clean(document.text, place, steps)
-            if isinstance(verdict, Dropped):
-                tally.count_dropped(document.domain, verdict.reason, read_bytes)
-                dropped.add(_record(document, verdict.reason))
-            else:
-                kept_bytes = len(verdict.text.encode())
-                tally.count_kept(place.split, document, kept_bytes)
-                parts.add(place.split, number, replace(document, text=verdict.text), kept_bytes)
-            bar.advance(read_bytes)
-        parts.close()
-        for document in parts.take_out(TRAIN, superseded):
-            tally.count_superseded(document, DUPLICATE)
-            dropped.add(_record(document, DUPLICATE))
-    tally.check(settings.validation_share)
-    return tally.funnel((_step_of(_REPEATED), *(name for name, _ in steps)))
+def clear_work(directory: Path) -> None:
+    """Removes what a build of `directory` worked in, once its result is safe: until then the same call repeats it."""
+    shutil.rmtree(work_directory(directory), ignore_errors=True)
 
 
-def _is_repeated(document: Document, given_ids: set[bytes]) -> bool:
-    """Whether the source names an id that its domain had before; `given_ids` remembers."""
-    if not document.given_id:
-        return False
-    key = xxhash.xxh3_128_digest(document.id.encode())
-    repeated = key in given_ids
-    given_ids.add(key)
-    return repeated
+def work_directory(directory: Path) -> Path:
+    """Where an unfinished build of `directory` lies: it survives what removes temporaries, so that it can go on."""
+    name = directory.name.removeprefix(TEMPORARY)
+    return directory.with_name(f"{name}.work")
 
 
-def _clean(text: str, place: Place, steps: Sequence[tuple[str, StepFunction]]) -> Verdict:
-    """The text after all steps, or what the first that drops it says."""
-    verdict: Verdict = Kept(text)
-    for _, step in steps:
-        verdict = step(text, place)
-        if isinstance(verdict, Dropped):
-            break
-        text = verdict.text
-    return verdict
+def _say_examples(job: Job) -> None:
+    """What each decontamination looks for, before any text is read: a table that finds nothing is an error here."""
+    for step in job.settings.step:
+        if isinstance(step, Decontaminate):
+            from danlu.dedup.decontaminate import load_table
+
+            known = load_table(step)
+            short = f"; {known.too_short:,} are too short to be found" if known.too_short else ""
+            say(f"  decontaminate: {len(known.keys):,} n-grams of {len(known.places):,} examples{short}")
 
 
-def _record(document: Document, reason: str) -> dict[str, Any]:
-    """A line of dropped.jsonl.zst."""
-    record = {key: getattr(document, key) for key in ("id", "source", "start", "end", "domain")}
-    return {**record, "step": _step_of(reason), "reason": reason}
+def _workers(settings: CorpusSettings, job: Job) -> int:
+    """As the recipe says; "auto" starts no process for what one core reads before another has started."""
+    if settings.workers == "auto" and settings.engine == "pool" and job.size < _WORTH_A_POOL_BYTES:
+        return 1
+    return resolve_workers(settings.workers, settings.engine)
 
 
-def _step_of(reason: str) -> str:
-    return reason.partition(".")[0]
+def _do_round(job: Job, number: int, engine: Engine) -> None:
+    """All shards through one round, then what their signatures say."""
+    title = "corpus" if len(job.rounds) == 1 else f"corpus, round {number + 1} of {len(job.rounds)}"
+    tasks = [{"work": str(job.work), "round": number, "shard": shard.number} for shard in job.shards]
+    run_tasks(run_round, tasks, engine, title, [shard.size for shard in job.shards])
+    if number == len(job.rounds) - 1:
+        return
+    before: list[Path] = []
+    shards = [shard.number for shard in job.shards]
+    for name, step in dedups_of(job, number):
+        place = job.dedup_place(name)
+        references = _sign_references(job, name, engine)
+        shared = step or ID_KEYS
+        resolve(shared, place, shards, job.ranges(shared), Alive(tuple(before)), _runner(engine), references)
+        before.append(place)
+
+
+def _sign_references(job: Job, name: str, engine: Engine) -> list[int]:
+    """Signs the earlier corpora that a step compares with; returns the numbers of their shards."""
+    shards = job.references.get(name, ())
+    tasks = [{"work": str(job.work), "name": name, "shard": shard.number} for shard in shards]
+    run_tasks(sign_reference, tasks, engine, "earlier corpora", [shard.size for shard in shards])
+    return [shard.number for shard in shards]
+
+
+def _runner(
+    engine: Engine,
+) -> Callable[[Callable[[dict[str, Any]], None], Sequence[dict[str, Any]], str], None]:
+    def run(task: Callable[[dict[str, Any]], None], arguments: Sequence[dict[str, Any]], title: str) -> None:
+        run_tasks(task, arguments, engine, title, None)
+
+    return run

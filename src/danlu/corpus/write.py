@@ -1,22 +1,21 @@
 """Where documents and their dropped neighbours go: parts of a fixed size, and compressed lines.
 
 Guarantees: the bytes of a part depend only on the documents and their order. A full disk is a clean error.
-Costs: memory one open part (64 MB of text) for each split and domain, and 8 bytes a document.
+Costs: memory one open part (64 MB of text) for each split and domain.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from array import array
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import zstandard
 
 from danlu.files import disk_errors
-from danlu.read.store import PART_BYTES, part_path, read_part, write_part
+from danlu.read.store import PART_BYTES, part_path, write_part
 from danlu.records import Document
 
 
@@ -26,17 +25,14 @@ class PartWriter:
     def __init__(self, corpus: Path, part_bytes: int = PART_BYTES) -> None:
         self._corpus, self._part_bytes = corpus, part_bytes
         self._open: dict[tuple[str, str], list[Document]] = {}
-        self._bytes: dict[tuple[str, str], int] = {}
-        self._numbers: dict[tuple[str, str], list[array[int]]] = {}
+        self._bytes: Counter[tuple[str, str]] = Counter()
+        self._written: Counter[tuple[str, str]] = Counter()
 
-    def add(self, split: str, number: int, document: Document, text_bytes: int) -> None:
-        """Adds a document of `text_bytes` bytes of UTF-8; `number` is what `take_out` knows it by."""
+    def add(self, split: str, document: Document, text_bytes: int) -> None:
+        """Adds a document of `text_bytes` bytes of UTF-8."""
         key = split, document.domain
-        if not self._open.setdefault(key, []):
-            self._numbers.setdefault(key, []).append(array("q"))
-        self._open[key].append(document)
-        self._numbers[key][-1].append(number)
-        self._bytes[key] = self._bytes.get(key, 0) + text_bytes
+        self._open.setdefault(key, []).append(document)
+        self._bytes[key] += text_bytes
         if self._bytes[key] >= self._part_bytes:
             self._write(key)
 
@@ -47,19 +43,9 @@ class PartWriter:
                 self._write(key)
 
     def _write(self, key: tuple[str, str]) -> None:
-        write_part(part_path(self._corpus, *key, len(self._numbers[key]) - 1), self._open[key])
+        write_part(part_path(self._corpus, *key, self._written[key]), self._open[key])
+        self._written[key] += 1
         self._open[key], self._bytes[key] = [], 0
-
-    def take_out(self, split: str, numbers: set[int]) -> Iterator[Document]:
-        """Removes documents from the parts of a split, and yields them; only parts that hold any are rewritten."""
-        for (side, domain), parts in self._numbers.items():
-            for place, held in enumerate(parts):
-                if side != split or numbers.isdisjoint(held):
-                    continue
-                path = part_path(self._corpus, split, domain, place)
-                rows = list(zip(held, read_part(path), strict=True))
-                write_part(path, [document for number, document in rows if number not in numbers])
-                yield from (document for number, document in rows if number in numbers)
 
 
 class Lines:

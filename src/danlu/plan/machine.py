@@ -6,10 +6,11 @@ of /proc and /sys; what cannot be read is None. No torch.
 
 from __future__ import annotations
 
-import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
+
+from danlu.jobs.cores import usable_cores
 
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -35,12 +36,6 @@ def read_machine() -> Machine:
     )
 
 
-def usable_cores() -> int:
-    """The cores that this process may use: its affinity, within a container's quota."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, _cgroup_cores(_CGROUP) or cores))
-
-
 def _processor(cpuinfo: Path) -> str:
     names = [line for line in _lines(cpuinfo) if line.startswith("model name")]
     return names[0].partition(":")[2].strip() if names else platform.processor() or platform.machine()
@@ -59,15 +54,6 @@ def _cgroup_room(cgroup: Path) -> int | None:
     if not limit or not used or limit[0] == "max":
         return None
     return max(0, int(limit[0]) - int(used[0]))
-
-
-def _cgroup_cores(cgroup: Path) -> int | None:
-    """Whole cores of a container's processor-time quota (cgroup v2)."""
-    quota = _lines(cgroup / "cpu.max")
-    if not quota or quota[0].startswith("max"):
-        return None
-    allowed, period = map(int, quota[0].split())
-    return max(1, allowed // period)
 
 
 def _lines(path: Path) -> list[str]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from danlu.jobs.cores import usable_cores
 from danlu.log import human, human_bytes
-from danlu.plan.machine import usable_cores
 
 MINUTES = 10
 EPOCHS = 3

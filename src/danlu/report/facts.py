@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from danlu.corpus.funnel import Funnel
+from danlu.account.funnel import Funnel
 from danlu.log import human, human_seconds
 from danlu.plan.plan import Plan
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from danlu.account.funnel import Funnel
 from danlu.chart.bar import Bar, bar_chart
 from danlu.chart.markup import (
     Html,
@@ -22,17 +23,17 @@ from danlu.chart.markup import (
     quotation,
     table,
 )
-from danlu.corpus.funnel import Count, Funnel
 from danlu.evaluate.baselines import NAMES, compare
 from danlu.log import human, human_bytes, human_seconds
 from danlu.report.facts import Facts, Row, median_speed, newest_by_domain, peak_memory
+from danlu.report.funnel import damage_table, funnel_pictures, reasons_table
 
 EVALUATION_NOTE = (
     "On validation text split off by hash before training. Bits per byte can be compared across models and with simple "
     "methods: byte frequencies (order-0) and byte pairs (bigram) counted on the training text, and xz -9."
 )
 SAMPLES_NOTE = "The same prompts continued as the training went on; the prompt is set apart."
-CORPUS_NOTE = "What was read, what each step dropped and why, and what is kept."
+CORPUS_NOTE = "What was read, dropped and kept; corpus.html has languages, histograms and samples."
 MIXTURE_NOTE = "How much of each domain the training takes; an epoch is once through a domain's text."
 EVENTS_NOTE = "Saves, stops, kills and resumes, in the order in which they happened (UTC)."
 _SHOWN_DOCUMENTS = 12
@@ -128,11 +129,7 @@ def nearest_shares(rows: Sequence[Row]) -> list[Row]:
 
 def corpus(facts: Facts) -> Html:
     """The funnel: bars of documents and of bytes, then the reasons and what is kept where."""
-    funnel = _there(facts.funnel)
-    pictures = [
-        figure(bar_chart(list(_funnel_bars(funnel, by)), f"Funnel of the corpus, {by}"), f"By {by}.")
-        for by in ("documents", "bytes")
-    ]
+    funnel: Funnel = _there(facts.funnel)
     kept = [
         [domain, split, f"{count.documents:,}", human_bytes(count.bytes)]
         for split, domains in funnel.kept.items()
@@ -141,27 +138,8 @@ def corpus(facts: Facts) -> Html:
     kept_table = table(["domain", "split", "documents", "text"], sorted(kept), text_columns=2)
     parts = [join([heading("Kept"), kept_table])]
     if funnel.damaged:
-        rows = [[reason.replace("_", " "), f"{number:,}"] for reason, number in funnel.damaged.items()]
-        parts.append(join([heading("Damaged input"), table(["what", "times"], rows)]))
-    return join([columns(pictures), columns(parts)])
-
-
-def _funnel_bars(funnel: Funnel, by: str) -> Iterator[Bar]:
-    read = funnel.total_read()
-    whole = _amount(read, by) or 1
-
-    def bar(label: str, count: Count, tone: Any) -> Bar:
-        amount = _amount(count, by)
-        text = f"{amount:,}" if by == "documents" else human_bytes(amount)
-        return Bar(label, amount, f"{text} ({amount / whole:.1%})", tone)
-
-    yield bar("read", read, "plain")
-    for reason, count in funnel.total_dropped().items():
-        step, _, what = reason.partition(".")
-        label = f"dropped by {step}" + (f": {what.replace('_', ' ')}" if what else "")
-        yield bar(label, count, "lost")
-    for split in funnel.kept:
-        yield bar(f"kept for {split}", funnel.total_kept(split), "good")
+        parts.append(join([heading("Damaged input"), damage_table(funnel)]))
+    return join([funnel_pictures(funnel), heading("Dropped"), reasons_table(funnel), columns(parts)])
 
 
 def mixture(facts: Facts) -> Html:
@@ -330,10 +308,6 @@ def _there(value: Any) -> Any:
     if value is None:
         raise ValueError("nothing there")
     return value
-
-
-def _amount(count: Count, by: str) -> int:
-    return count.documents if by == "documents" else count.bytes
 
 
 def _fixed(value: float | None, digits: int) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from danlu.account.funnel import from_json
 from danlu.chart.markup import Html, paragraph
 from danlu.chart.page import Section, page
-from danlu.corpus.funnel import from_json
 from danlu.errors import DanluError
 from danlu.files import read_json, write_bytes
 from danlu.monitor.history import read_evaluations, read_events, read_metrics, read_samples

@@ -4,9 +4,8 @@ Decides. Which domain: the largest-deficit sequence over whole-number sample sha
 2^20 / gcd(k) samples; at every prefix |count - share * n| < 2. Which sample: an epoch of a domain sorts its groups,
 and the samples within a group, by a 64-bit hash of (seed, domain, epoch, index). Guarantees: a pure function of
 (seed, shares, sample counts), exact 64-bit integers at any t; every sample once an epoch.
-Costs: building the table, 6 bytes an entry, by a function that is compiled when first called (half a second, never
-stored, since numba's cache is made of pickles); an epoch's groups and a group's samples are sorted when first met and
-kept (15T tokens: 3.75M groups, about a second); then microseconds a sample.
+Costs: building the table, 6 bytes an entry, by a compiled function; an epoch's groups and a group's samples are sorted
+when first met and kept (15T tokens: 3.75M groups, about a second); then microseconds a sample.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ def deficit_table(shares: Ints) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.
     return domain_at, before
 
 
-@njit()
+@njit(cache=True, nogil=True)
 def _fill_deficit_table(
     shares: Ints,
     deficits: Ints,

@@ -12,7 +12,7 @@ from typing import Any
 
 from danlu.checkpoint.manifest import Manifest
 from danlu.checkpoint.steps import newest_good
-from danlu.corpus.settings import CorpusSettings
+from danlu.corpus.settings import CorpusSettings, decisive
 from danlu.corpus.split import TRAIN
 from danlu.errors import InputError, MissingError
 from danlu.files import digest, read_lines, sha256_file
@@ -25,8 +25,8 @@ from danlu.workflow.training import decisive_settings
 
 
 def corpus(run: Run) -> Stage:
-    """[corpus] and every file of its sources, by name, size and modification time."""
-    settings = _section(run, "corpus")
+    """[corpus] but for where it is built, and every file of its sources and steps by name, size and time."""
+    settings = decisive(run.recipe.corpus)
     return Stage("corpus", run.directory / "corpus", settings, _texts(run), section=CorpusSettings)
 
 
@@ -118,13 +118,13 @@ def _train_bytes(run: Run) -> int:
 
 def _texts(run: Run) -> dict[str, Any]:
     """The user's files; where they are gone but the corpus is there, it stands as it was built."""
-    from danlu.read.documents import fingerprint
+    from danlu.corpus.job import corpus_fingerprint
 
     try:
-        rows = [row for source in run.recipe.corpus.source for row in fingerprint(source, run.base)]
+        rows = corpus_fingerprint(run.recipe.corpus, run.base)
     except InputError as error:
         manifest = read_manifest(_earlier(run, "corpus"))
-        if manifest is None or manifest["settings"] != _section(run, "corpus"):
+        if manifest is None or manifest["settings"] != decisive(run.recipe.corpus):
             raise
         say(f"note: {error}\n  The corpus of {run.directory} stays as it was built from it")
         return dict(manifest["inputs"])

@@ -69,15 +69,20 @@ def conclude(run: Run) -> None:
 
 def build_corpus_stage(run: Run) -> None:
     """The sources become clean documents, split in training and validation."""
+    from danlu.corpus.build import build_corpus, clear_work
+
     stage = depends.corpus(run)
     if why := _begin(stage):
-        from danlu.corpus.build import build_corpus
+        from danlu.workflow.curation import write_page
 
         show_first_documents(run)
         with rebuilt(stage, _accept(run, stage, why)) as (directory, facts):
             funnel = build_corpus(run.recipe.corpus, run.base, directory)
             facts.update(funnel.to_json())
-        say(describe_funnel(funnel))
+        say(describe_funnel(funnel, run.recipe.corpus.warn_drop_share))
+        say(f"  {write_page(run)} shows what was dropped, and what other thresholds would do")
+    # Also what a build left that was refused, once the corpus that stands is the one that is wanted.
+    clear_work(stage.directory)
 
 
 def train_tokenizer_stage(run: Run) -> None:

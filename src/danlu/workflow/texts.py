@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from danlu.corpus.funnel import Funnel
+from danlu.account.funnel import WARN_DROP_SHARE, Funnel, warnings
 from danlu.corpus.split import VALIDATION
 from danlu.log import human, human_bytes, say, visible
 from danlu.workflow.run import Run
@@ -34,8 +34,8 @@ def show_first_documents(run: Run) -> None:
             )
 
 
-def describe_funnel(funnel: Funnel) -> str:
-    """What came through the corpus and what did not, for the terminal."""
+def describe_funnel(funnel: Funnel, warn_drop_share: float = WARN_DROP_SHARE) -> str:
+    """What came through the corpus and what did not, for the terminal; a step that drops more than a share is named."""
     read, kept, held_out = funnel.total_read(), funnel.total_kept(), funnel.total_kept(VALIDATION)
     lines = [
         f"  kept {kept.documents:,} of {read.documents:,} documents, {human_bytes(kept.bytes)}; of them "
@@ -47,6 +47,7 @@ def describe_funnel(funnel: Funnel) -> str:
     damaged = [f"{count:,} {reason}" for reason, count in funnel.damaged.items()]
     if damaged:
         lines.append(f"  damaged: {', '.join(damaged)}; damaged.jsonl.zst in the corpus says where")
+    lines += [f"  warning: {warning}" for warning in warnings(funnel, warn_drop_share)]
     return "\n".join(lines)
 
 

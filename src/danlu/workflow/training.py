@@ -15,6 +15,7 @@ from typing import Any
 from danlu.checkpoint.manifest import verify
 from danlu.checkpoint.steps import list_steps, step_path
 from danlu.config import differences
+from danlu.corpus.settings import decisive
 from danlu.errors import DamagedError, MismatchError
 from danlu.files import read_json, write_json
 from danlu.recipe import Recipe, with_defaults
@@ -50,7 +51,7 @@ def decisive_settings(recipe: Recipe) -> dict[str, Any]:
     whole = recipe.model_dump(mode="json", exclude_none=True)
     lengths = {key: whole["train"][key] for key in ("tokens", "steps", "minutes") if key in whole["train"]}
     train = {**settings["train"], **lengths}
-    return {**settings, "train": train, "corpus": whole["corpus"], "tokenizer": whole["tokenizer"]}
+    return {**settings, "train": train, "corpus": decisive(recipe.corpus), "tokenizer": whole["tokenizer"]}
 
 
 def has_checkpoints(directory: Path) -> bool:

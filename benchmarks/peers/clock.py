@@ -1,0 +1,62 @@
+"""What the peers' scripts share: the documents, a clock for processor and wall time, one JSON object at the end.
+
+The scripts of this folder run in a Python of the peer's own, which has no danlu: they import nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+WARM_UP = "The first words of a text load what a library loads once. They are not timed.\n"
+
+
+def read_documents(path: str) -> list[dict[str, Any]]:
+    """All rows of a jsonl file."""
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").split("\n") if line]
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of the children that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+class Clock:
+    """Times named stages, in seconds of the processor and of the wall."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self.cpu_s = 0.0
+        self.wall_s = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Adds the block's time to a stage."""
+        wall, cpu = time.perf_counter(), cpu_seconds()
+        yield
+        spent = cpu_seconds() - cpu
+        self.cpu_s += spent
+        self.wall_s += time.perf_counter() - wall
+        self.stages[name] = self.stages.get(name, 0.0) + spent
+
+    def report(self, package: str, **found: Any) -> None:
+        """Prints the JSON object that the benchmark reads; `found` is the case's own."""
+        peaks = [
+            resource.getrusage(who).ru_maxrss / 1024
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        ]
+        measured = {
+            "package": f"{package} {version(package)}",
+            "cpu_s": self.cpu_s,
+            "wall_s": self.wall_s,
+            "stages_cpu_s": self.stages,
+            "peak_mib": max(peaks),
+        }
+        print(json.dumps({**measured, **found}))

@@ -1,0 +1,103 @@
+"""The finished folder: the shards' parts in order, one ledger, one list of damages, the funnel.
+
+Guarantees: parts are numbered without gaps in the order of the shards; a ledger part has its rows in the order in
+which the documents were read. Costs: hard links (a copy where the file system has none); the ledger is written again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from danlu.account.funnel import Funnel, funnel_of
+from danlu.account.ledger import ledger_path
+from danlu.account.writing import merge_ledgers
+from danlu.corpus.check import check_usable
+from danlu.corpus.job import IDS, Job
+from danlu.corpus.settings import name_of
+from danlu.corpus.shard import DAMAGED, LEDGER, OVERLAPS, facts_of
+from danlu.corpus.split import SPLITS
+from danlu.dedup.settings import Decontaminate
+from danlu.files import disk_errors, write_json
+from danlu.read.store import list_domains, list_parts, part_path
+
+
+def assemble(job: Job, whole: Path) -> Funnel:
+    """Makes `whole` anew out of what the last round left; raises InputError where it cannot be trained on."""
+    shutil.rmtree(whole, ignore_errors=True)
+    with disk_errors(whole):
+        whole.mkdir()
+        for split in SPLITS:
+            _link_parts(job, split, whole)
+        for shard in job.shards:
+            _merge_ledger(job, shard.number, ledger_path(whole, shard.number))
+        shards = [shard.number for shard in job.shards]
+        _join([job.place(0, shard) / DAMAGED for shard in shards], whole / DAMAGED)
+        if any(isinstance(step, Decontaminate) for step in job.settings.step):
+            places = [job.place(number, shard) for shard in shards for number in range(len(job.rounds))]
+            _join([place / OVERLAPS for place in places], whole / OVERLAPS)
+    damaged, first = _damages(job)
+    domains = [source.domain for source in job.settings.source]
+    steps = (IDS, *map(name_of, job.settings.step))
+    funnel = funnel_of(whole, list(dict.fromkeys(domains)), steps, damaged)
+    check_usable(funnel, _points(job), job.settings.validation_share, first)
+    write_json(whole / "funnel.json", funnel.to_json())
+    return funnel
+
+
+def _join(files: Sequence[Path], target: Path) -> None:
+    """Files of zstd one after another: frames in a row are one stream."""
+    with target.open("wb") as out:
+        for file in files:
+            with file.open("rb") as one:
+                shutil.copyfileobj(one, out)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _last(job: Job) -> int:
+    return len(job.rounds) - 1
+
+
+def _link_parts(job: Job, split: str, whole: Path) -> None:
+    places = [job.place(_last(job), shard.number) for shard in job.shards]
+    domains = sorted({domain for place in places for domain in list_domains(place, split)})
+    for domain in domains:
+        parts = [part for place in places for part in list_parts(place, split, domain)]
+        for number, part in enumerate(parts):
+            target = part_path(whole, split, domain, number)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                target.hardlink_to(part)
+            except OSError:
+                shutil.copyfile(part, target)
+
+
+def _merge_ledger(job: Job, shard: int, path: Path) -> None:
+    """One part from the rows that each round wrote, by number."""
+    rounds = [job.place(number, shard) / LEDGER for number in range(len(job.rounds))]
+    merge_ledgers(rounds, path, facts_of(job, 0, shard)["documents"])
+
+
+def _damages(job: Job) -> tuple[dict[str, int], dict[str, str]]:
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for shard in job.shards:
+        facts: dict[str, Any] = facts_of(job, 0, shard.number)
+        counts.update(facts["damaged"])
+        first = {**facts["first_damage"], **first}
+    return dict(sorted(counts.items())), first
+
+
+def _points(job: Job) -> dict[str, tuple[float, float]]:
+    """By domain, where on the line of the split its kept documents begin and end."""
+    points: dict[str, tuple[float, float]] = {}
+    for shard in job.shards:
+        for domain, (low, high) in facts_of(job, _last(job), shard.number)["points"].items():
+            before = points.get(domain, (low, high))
+            points[domain] = min(low, before[0]), max(high, before[1])
+    return points

@@ -1,0 +1,126 @@
+"""Documents between two rounds: what survived the last one, with all that was measured of it.
+
+Guarantees: what is read is what was written, or DamagedError; the file is whole or not there. Costs: zstd level 1;
+memory one group of rows (about 8 MB of text) however large the shard.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from danlu.errors import DamagedError
+from danlu.files import TEMPORARY, disk_errors
+from danlu.records import Document
+from danlu.words.text import Text, WordsSetting
+
+_GROUP_BYTES = 8_000_000
+_FIELDS = ("id", "text", "source", "domain", "group", "start", "end", "given_id", "language")
+_SCHEMA = pa.schema(
+    [
+        ("index", pa.int64()),
+        ("read_bytes", pa.int64()),
+        ("splitter", pa.string()),
+        ("id", pa.string()),
+        ("text", pa.large_string()),
+        ("source", pa.string()),
+        ("domain", pa.string()),
+        ("group", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("given_id", pa.bool_()),
+        ("language", pa.string()),
+        ("metadata", pa.string()),
+        ("values", pa.list_(pa.float64())),
+    ]
+)
+
+
+@dataclass
+class Passing:
+    """One document on its way: `text` is what it is by now, `values` what the steps measured (NaN: not measured)."""
+
+    index: int
+    document: Document
+    text: Text
+    read_bytes: int
+    values: list[float]
+    splitter: str = ""
+    """The last word splitter that a step used; empty where none split it."""
+
+
+class CarryWriter:
+    """Writes the survivors of one shard; `path` appears at the end of the `with` block, if nothing failed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._fresh = path, path.with_name(f"{TEMPORARY}{path.name}")
+        self._rows: list[Passing] = []
+        self._bytes = 0
+
+    def __enter__(self) -> CarryWriter:
+        with disk_errors(self._path):
+            self._file = pq.ParquetWriter(
+                self._fresh, _SCHEMA, compression="zstd", compression_level=1, write_page_checksum=True,
+                write_statistics=False, use_dictionary=["source", "domain", "language", "splitter"],
+            )  # fmt: skip
+        return self
+
+    def add(self, row: Passing) -> None:
+        """Appends one document."""
+        self._rows.append(row)
+        self._bytes += len(row.text.text)
+        if self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        columns = {
+            "index": [row.index for row in self._rows],
+            "read_bytes": [row.read_bytes for row in self._rows],
+            "splitter": [row.splitter for row in self._rows],
+            **{name: [getattr(row.document, name) for row in self._rows] for name in _FIELDS},
+            "text": [row.text.text for row in self._rows],
+            "language": [row.text.language for row in self._rows],
+            "metadata": [json.dumps(dict(row.document.metadata), ensure_ascii=False) for row in self._rows],
+            "values": [row.values for row in self._rows],
+        }
+        with disk_errors(self._path):
+            self._file.write_table(pa.table(columns, schema=_SCHEMA))
+        self._rows, self._bytes = [], 0
+
+    def __exit__(self, kind: type[BaseException] | None, _: object, __: TracebackType | None) -> None:
+        with disk_errors(self._path):
+            if kind is None:
+                self._flush()
+            self._file.close()
+            if kind is None:
+                self._fresh.replace(self._path)
+            else:
+                self._fresh.unlink()
+
+
+def read_carried(path: Path, words: WordsSetting) -> Iterator[Passing]:
+    """The documents in order; `words` is the recipe's setting of the word splitter."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(256):
+                for row in batch.to_pylist():
+                    yield _passing(row, words)
+    except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
+        raise DamagedError(
+            f"{path} is damaged ({str(error).splitlines()[0]}); remove {path.parents[2]} and type the same command "
+            f"again: the corpus is then built from the start"
+        ) from error
+
+
+def _passing(row: dict[str, Any], words: WordsSetting) -> Passing:
+    metadata = json.loads(row["metadata"])
+    document = Document(**{name: row[name] for name in _FIELDS}, metadata=metadata)
+    text = Text(document.text, document.language, metadata, words)
+    return Passing(row["index"], document, text, row["read_bytes"], row["values"], row["splitter"])

@@ -1,0 +1,258 @@
+"""One round over one shard: the task that everything in a corpus is made of.
+
+Reads the shard (or what the round before left of it), applies what deduplication found, runs the round's steps, signs
+for the next deduplication, and writes survivors, the ledger's rows of what was dropped, and damages. Read `run_round`
+first. Guarantees: idempotent: the same bytes whenever and wherever it runs; `done.json` is written last; every document
+is in what it writes. Costs: one pass; memory a document, open groups of rows, and an open part a split and domain.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from danlu.account.ledger import Row, excerpt_of
+from danlu.account.writing import LedgerWriter
+from danlu.corpus.carry import CarryWriter, Passing, read_carried
+from danlu.corpus.found import Found, apply_found
+from danlu.corpus.job import IDS, Job, dedups_of, earlier_corpora, load_job
+from danlu.corpus.rounds import STOPS, columns_of, module_of
+from danlu.corpus.settings import name_of
+from danlu.corpus.split import VALIDATION, split_of, split_point
+from danlu.corpus.write import Lines, PartWriter
+from danlu.dedup.contract import Signer, open_signer
+from danlu.dedup.settings import Decontaminate, Exact, MinHash
+from danlu.files import disk_errors, read_json, write_json
+from danlu.log import say
+from danlu.read.raw import Damage
+from danlu.read.shards import read_shard
+from danlu.records import Document
+from danlu.rules.settings import Rule
+from danlu.words.text import Text, WordsSetting
+
+KEPT = Found("", "")
+DONE, LEDGER, CARRIED, DAMAGED = "done.json", "ledger.parquet", "documents.parquet", "damaged.jsonl.zst"
+OVERLAPS = "overlaps.jsonl.zst"
+
+
+def run_round(argument: dict[str, Any]) -> None:
+    """The task. `argument`: work, round, shard."""
+    job = load_job(Path(argument["work"]))
+    number, shard = int(argument["round"]), int(argument["shard"])
+    place = job.place(number, shard)
+    if (place / DONE).is_file():
+        return
+    shutil.rmtree(place, ignore_errors=True)
+    with disk_errors(place):
+        place.mkdir(parents=True)
+    with ExitStack() as stack:
+        facts = _Round(job, number, shard, place, stack).run()
+    write_json(place / DONE, facts)
+    if number:
+        (job.place(number - 1, shard) / CARRIED).unlink(missing_ok=True)
+
+
+def facts_of(job: Job, number: int, shard: int) -> dict[str, Any]:
+    """What a finished task counted."""
+    value: dict[str, Any] = read_json(job.place(number, shard) / DONE)
+    return value
+
+
+class _Round:
+    """The open files of one task, and the way of a document through them."""
+
+    def __init__(self, job: Job, number: int, shard: int, place: Path, stack: ExitStack) -> None:
+        self._job, self._number, self._shard, self._place = job, number, shard, place
+        columns = job.columns
+        self._steps: list[tuple[Any, ModuleType, int]] = []
+        for step in job.rounds[number].local:
+            names = columns_of(step)
+            self._steps.append((step, module_of(step), columns.index(names[0]) if names else 0))
+        self._width = len(columns)
+        self._ledger = stack.enter_context(LedgerWriter(place / LEDGER, columns))
+        self._damaged = stack.enter_context(Lines(place / DAMAGED)) if number == 0 else None
+        self._overlaps = stack.enter_context(Lines(place / OVERLAPS))
+        self._damages: Counter[str] = Counter()
+        self._first_damage: dict[str, str] = {}
+        self._is_last = number == len(job.rounds) - 1
+        self._carry = None if self._is_last else stack.enter_context(CarryWriter(place / CARRIED))
+        self._parts = PartWriter(place) if self._is_last else None
+        self._points: dict[str, list[float]] = {}
+        self._documents = 0
+        self._signers = _open_signers(job, number, shard)
+
+    def run(self) -> dict[str, Any]:
+        for passing, found in self._arriving():
+            dropped = found or self._steps_of(passing)
+            if dropped:
+                self._ledger.add(self._row(passing, dropped))
+            else:
+                self._keep(passing)
+        if self._number:
+            self._documents = facts_of(self._job, 0, self._shard)["documents"]
+        for _, signer in self._signers:
+            signer.close(self._documents)
+        if self._parts:
+            self._parts.close()
+        return {
+            "documents": self._documents,
+            "damaged": dict(sorted(self._damages.items())),
+            "first_damage": self._first_damage,
+            "points": self._points,
+        }
+
+    def _arriving(self) -> Iterator[tuple[Passing, Found | None]]:
+        """The documents of the shard, with what deduplication after the last round says against them."""
+        if self._number:
+            before = self._job.place(self._number - 1, self._shard) / CARRIED
+            yield from apply_found(
+                self._job, self._number - 1, self._shard, read_carried(before, self._words)
+            )
+            return
+        settings = self._job.settings
+        documents = read_shard(
+            self._job.shards[self._shard],
+            settings.source,
+            self._job.base,
+            settings.max_document_bytes,
+            self._damage,
+        )
+        for index, document in enumerate(documents):
+            text = Text(document.text, document.language, document.metadata, self._words)
+            values = [math.nan] * self._width
+            self._documents = index + 1
+            yield Passing(index, document, text, len(document.text.encode()), values), None
+
+    @property
+    def _words(self) -> WordsSetting:
+        return self._job.settings.words
+
+    def _damage(self, damage: Damage) -> None:
+        assert self._damaged is not None
+        self._damages[damage.reason] += 1
+        self._first_damage.setdefault(damage.reason, damage.describe())
+        self._damaged.add(asdict(damage))
+
+    def _steps_of(self, passing: Passing) -> Found | None:
+        """Runs the round's steps; after a drop by a rule the others only measure."""
+        dropped: Found | None = None
+        text = passing.text
+        for step, module, first in self._steps:
+            if isinstance(step, Rule) and step.languages and text.language not in step.languages:
+                continue
+            before = text
+            text, values = module.measure(before, step)
+            if isinstance(step, Decontaminate) and values[0] > 0:
+                self._note_overlaps(passing, before, step)
+            passing.values[first : first + len(values)] = values
+            passing.splitter = text.splitter_used or passing.splitter
+            if dropped is None:
+                passing.text = text
+                if reason := module.decide(values, step):
+                    dropped = Found(name_of(step), f"{name_of(step)}.{reason}")
+                    if step.use in STOPS:
+                        break
+        return dropped
+
+    def _note_overlaps(self, passing: Passing, text: Text, step: Decontaminate) -> None:
+        """Lists what a document has in common with evaluation examples."""
+        from danlu.dedup.decontaminate import overlaps
+
+        number = self._shard << 32 | passing.index
+        for start, end, found, example in overlaps(text, step):
+            place = {"number": number, "id": passing.document.id, "start": start, "end": end}
+            self._overlaps.add({**place, "example": example, "text": found})
+
+    def _row(self, passing: Passing, found: Found = KEPT, kept_bytes: int = 0) -> Row:
+        document, text = passing.document, passing.text
+        return Row(
+            number=self._shard << 32 | passing.index,
+            id=document.id,
+            domain=document.domain,
+            source=document.source,
+            start=document.start,
+            end=document.end,
+            bytes=passing.read_bytes,
+            split=self._side(document),
+            language=text.language,
+            splitter=passing.splitter,
+            url=document.metadata.get("url", ""),
+            kept_bytes=kept_bytes,
+            step=found.step,
+            reason=found.reason,
+            match=found.match,
+            pair=found.pair,
+            similarity=found.similarity,
+            excerpt=excerpt_of(text.text) if found.reason else "",
+            values=tuple(passing.values),
+        )
+
+    def _side(self, document: Document) -> str:
+        return split_of(document.group, self._job.settings.validation_share)
+
+    def _keep(self, passing: Passing) -> None:
+        document = passing.document
+        held_out = self._side(document) == VALIDATION
+        for name, signer in self._signers:
+            if name != IDS:
+                signer.add(passing.index, passing.text, held_out)
+            elif document.given_id:
+                signer.add(passing.index, Text(f"{document.domain}\n{document.id}"), held_out=False)
+        passing.splitter = passing.text.splitter_used or passing.splitter
+        if self._carry:
+            self._carry.add(passing)
+        if self._parts:
+            size = len(passing.text.text.encode())
+            self._ledger.add(self._row(passing, kept_bytes=size))
+            kept = replace(document, text=passing.text.text, language=passing.text.language)
+            self._parts.add(self._side(document), kept, size)
+            point = split_point(document.group)
+            low, high = self._points.get(document.domain, (point, point))
+            self._points[document.domain] = [min(low, point), max(high, point)]
+
+
+def _open_signers(job: Job, number: int, shard: int) -> list[tuple[str, Signer]]:
+    return [
+        (name, open_signer(step or ID_KEYS, job.dedup_place(name), shard, job.ranges(step or ID_KEYS)))
+        for name, step in dedups_of(job, number)
+        if number < len(job.rounds) - 1
+    ]
+
+
+ID_KEYS = Exact(ignore_white_space=False)
+"""An id is deduplicated as a text of its own: its domain and the id."""
+
+
+def sign_reference(argument: dict[str, Any]) -> None:
+    """The task that signs a shard of an earlier corpus. `argument`: work, name (of the step), shard."""
+    job = load_job(Path(argument["work"]))
+    name, number = argument["name"], int(argument["shard"])
+    step = next(step for step in job.settings.step if name_of(step) == name)
+    assert isinstance(step, (Exact, MinHash))
+    shard = next(shard for shard in job.references[name] if shard.number == number)
+    done = job.work / "references" / f"{name}-{number:06d}.json"
+    if done.is_file():
+        return
+    signer = open_signer(step, job.dedup_place(name), number, job.ranges(step))
+    damages: Counter[str] = Counter()
+    limit, count = job.settings.max_document_bytes, 0
+
+    def damaged(damage: Damage) -> None:
+        damages[damage.reason] += 1
+
+    for document in read_shard(shard, [earlier_corpora(step)], job.base, limit, damaged):
+        text = Text(document.text, document.language, document.metadata, job.settings.words)
+        signer.add(count, text, held_out=False)
+        count += 1
+    signer.close(count)
+    if damages:
+        lost = ", ".join(f"{count} {reason}" for reason, count in sorted(damages.items()))
+        say(f"  earlier corpora of {name}: {lost} in {', '.join(piece.name for piece in shard.pieces[:3])}")
+    write_json(done, {"documents": count, "damaged": damages})
