@@ -64,7 +64,10 @@ CASES = (
     ),
     Case("minhash", ("minhash", "SAMPLE", "WORK"), ("datatrove_minhash", "SAMPLE", "WORK"), 60),
     Case("minhash, rensa", ("minhash", "SAMPLE", "WORK"), ("rensa_minhash", "SAMPLE"), 1),
-    Case("road", ("road", "FOLDER", "WORK", "1"), ("datatrove_road", "FOLDER", "WORK", "gzip"), 40),
+    Case("road", ("road", "FOLDER", "WORK", "1", "early"), ("datatrove_road", "FOLDER", "WORK", "gzip"), 40),
+    Case(
+        "road, all", ("road", "FOLDER", "WORK", "1", "all"), ("datatrove_road", "FOLDER", "WORK", "gzip"), 40
+    ),
 )
 
 
@@ -204,6 +207,7 @@ def compare_processes(rows: list[Row], place: Path, rounds: int) -> dict[str, An
                 str(place / "input"),
                 str(place / "work"),
                 str(workers),
+                "all",
             ]
             walls.append(child([sys.executable, *task], cores[:workers])["wall_s"])
         gains.append(walls[0] / walls[1])
@@ -222,7 +226,7 @@ def measure_memory(rows: list[Row], place: Path) -> dict[str, float]:
     for times in (1, 4):
         write_rows(place / "input" / "sample.jsonl", multiplied(rows, times))
         shutil.rmtree(place / "work", ignore_errors=True)
-        task = [str(HERE / "corpus_tasks.py"), "road", str(place / "input"), str(place / "work"), "1"]
+        task = [str(HERE / "corpus_tasks.py"), "road", str(place / "input"), str(place / "work"), "1", "all"]
         peaks[f"{times}x"] = child([sys.executable, *task], sorted(os.sched_getaffinity(0))[:1])["peak_mib"]
     print(
         f"peak memory: {peaks['1x']:.0f} MiB on {size_mb(rows):.0f} MB, {peaks['4x']:.0f} MiB on four times as much"

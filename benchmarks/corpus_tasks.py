@@ -6,7 +6,7 @@ in the rest. danlu memorises nothing about words: the first document costs what 
 
 Run:  python corpus_tasks.py filters DOCUMENTS.jsonl plain|spacy early|all
       python corpus_tasks.py minhash DOCUMENTS.jsonl EMPTY_FOLDER
-      python corpus_tasks.py road FOLDER_OF_JSONL EMPTY_FOLDER WORKERS
+      python corpus_tasks.py road FOLDER_OF_JSONL EMPTY_FOLDER WORKERS early|all
 """
 
 from __future__ import annotations
@@ -99,12 +99,16 @@ def minhash(rows: list[dict[str, Any]], work: Path, clock: Clock) -> int:
         return sum(not gone for gone in dropped.tolist())
 
 
-def road(folder: Path, work: Path, workers: int, clock: Clock) -> int:
-    """Read, filter, deduplicate, write, with the ledger of every document; returns the bytes written."""
+def road(folder: Path, work: Path, workers: int, how: str, clock: Clock) -> int:
+    """Read, filter, deduplicate, write, with the ledger of every document; returns the bytes written.
+
+    "early" measures a document until a rule drops it, as the peer does; "all" by every rule, so that it can be tuned.
+    """
     settings = CorpusSettings.model_validate(
         {
             "words": "plain",
             "workers": workers,
+            "measure_dropped": how == "all",
             "shard_bytes": SHARD_BYTES,
             "validation_share": 0.0,
             "source": [{"domain": "all", "paths": ["*.jsonl"]}],
@@ -121,7 +125,7 @@ def small_road(work: Path) -> None:
     (work / "small").mkdir(parents=True)
     lines = [json.dumps(row) for row in SMALL]
     (work / "small" / "few.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    road(work / "small", work / "small-road", 1, Clock())
+    road(work / "small", work / "small-road", 1, "all", Clock())
 
 
 def main() -> None:
@@ -141,7 +145,7 @@ def main() -> None:
     elif case == "minhash":
         found["kept"] = minhash(rows, Path(first) / "sample", clock)
     else:
-        found["written_bytes"] = road(Path(source), Path(first), int(rest[0]), clock)
+        found["written_bytes"] = road(Path(source), Path(first), int(rest[0]), rest[1], clock)
     clock.report("danlu", compile_s=warming.cpu_s, **found)
 
 

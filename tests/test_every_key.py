@@ -340,6 +340,16 @@ ROWS = {
     "corpus.words": Row(
         curated, "plain", {"chinese"}, of_bank("words", {"use": "expression", "keep": "word_count > 5"})
     ),
+    "corpus.measure_dropped": Row(
+        measured,
+        False,
+        {
+            f"repetition.{name}"
+            for name in ("duplicate_line_share", "duplicate_character_share", "character_share")
+        },
+        of_bank("length", {"use": "length"})
+        | {"corpus.step": [{"use": "length", "min_characters": 100}, {"use": "repetition"}]},
+    ),
     "corpus.shard_bytes": Row(worked, 500, {"tasks"}, SOURCES),
     "corpus.validation_share": Row(corpus, 0.5, {"prose/long.txt"}, SOURCES | {"corpus.source": [PROSE]}),
     "corpus.max_document_bytes": Row(corpus, 500, {"prose/long.txt"}, SOURCES),

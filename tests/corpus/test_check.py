@@ -17,7 +17,7 @@ def check(share, dropped=None, damaged=None, first=None, **groups):
     kept, points = {}, {}
     for domain, names in groups.items():
         for name in names:
-            counts = kept.setdefault(split_of(name, share), {})
+            counts = kept.setdefault(split_of(split_point(name), share), {})
             counts[domain] = counts.get(domain, Count()) + Count(1, 9)
             low, high = points.get(domain, (1.0, 0.0))
             points[domain] = min(low, split_point(name)), max(high, split_point(name))

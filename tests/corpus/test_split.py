@@ -8,19 +8,19 @@ from danlu.corpus.split import TRAIN, VALIDATION, share_above, split_of, split_p
 
 
 def test_the_share_is_met_on_many_groups():
-    sides = [split_of(f"file-{number}", 0.05) for number in range(20_000)]
+    sides = [split_of(split_point(f"file-{number}"), 0.05) for number in range(20_000)]
     assert sides.count(VALIDATION) / len(sides) == pytest.approx(0.05, abs=0.005)
 
 
 @given(st.text(), st.floats(0, 1), st.floats(0, 1))
 def test_a_larger_share_only_adds_to_validation(group, one, other):
-    if split_of(group, min(one, other)) == VALIDATION:
-        assert split_of(group, max(one, other)) == VALIDATION
+    if split_of(split_point(group), min(one, other)) == VALIDATION:
+        assert split_of(split_point(group), max(one, other)) == VALIDATION
 
 
 def test_the_split_is_frozen():
     assert split_point("python:stdlib/os.py") == 0.8747104821747953
-    assert split_of("anything", 0.0) == TRAIN
+    assert split_of(split_point("anything"), 0.0) == TRAIN
 
 
 @given(st.floats(0, 0.98))

@@ -69,12 +69,12 @@ def test_few_files_are_split_by_paragraph_and_many_by_file(tmp_path: Path) -> No
 
 
 def test_the_validation_share_reaches_a_file_of_every_domain(tmp_path: Path) -> None:
-    from danlu.corpus.split import VALIDATION, split_of
+    from danlu.corpus.split import VALIDATION, split_of, split_point
 
     folder = write(tmp_path / "many", *(f"a/{i}.md" for i in range(25)), *(f"b/{i}.md" for i in range(30)))
     share = parsed(folder, tmp_path).corpus.validation_share
     for domain in find_domains(folder):
-        sides = [split_of(name, share) for name in domain.files]
+        sides = [split_of(split_point(name), share) for name in domain.files]
         assert 1 <= sides.count(VALIDATION) < len(sides) / 2
 
 

@@ -17,11 +17,12 @@ from typing import Any
 
 from danlu.account.funnel import Funnel
 from danlu.corpus.assemble import assemble
-from danlu.corpus.job import Job, dedups_of, open_job
+from danlu.corpus.job import Job, dedups_of, named_files, open_job
+from danlu.corpus.rounds import module_of
 from danlu.corpus.settings import CorpusSettings
 from danlu.corpus.shard import ID_KEYS, run_round, sign_reference
 from danlu.dedup.contract import Alive, resolve
-from danlu.dedup.settings import Decontaminate
+from danlu.dedup.settings import Decontaminate, SharedStep
 from danlu.files import TEMPORARY, disk_errors, replace_directory
 from danlu.jobs.pool import end_nursery
 from danlu.jobs.run import Engine, resolve_workers, run_tasks
@@ -39,6 +40,7 @@ def build_corpus(settings: CorpusSettings, base: Path, directory: Path) -> Funne
     work = work_directory(directory).resolve()
     job = open_job(settings, base.resolve(), work)
     engine = Engine(settings.engine, _workers(settings, job), work / "jobs", settings.slurm)
+    _forget_files(job)
     _say_examples(job)
     for number in range(len(job.rounds)):
         _do_round(job, number, engine)
@@ -59,6 +61,13 @@ def work_directory(directory: Path) -> Path:
     """Where an unfinished build of `directory` lies: it survives what removes temporaries, so that it can go on."""
     name = directory.name.removeprefix(TEMPORARY)
     return directory.with_name(f"{name}.work")
+
+
+def _forget_files(job: Job) -> None:
+    """What steps remember of the files that they name may be of another build in this process."""
+    for step in job.settings.step:
+        if named_files(step) and not isinstance(step, SharedStep):
+            module_of(step).forget_files()
 
 
 def _say_examples(job: Job) -> None:

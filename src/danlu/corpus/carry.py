@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from danlu.corpus.split import split_point
 from danlu.errors import DamagedError
 from danlu.files import TEMPORARY, disk_errors
 from danlu.records import Document
 from danlu.words.text import Text, WordsSetting
 
-_GROUP_BYTES = 8_000_000
+_GROUP_BYTES, _GROUP_ROWS = 8_000_000, 8192
+_BATCH_ROWS = 256
 _FIELDS = ("id", "text", "source", "domain", "group", "start", "end", "given_id", "language")
 _SCHEMA = pa.schema(
     [
@@ -54,6 +56,11 @@ class Passing:
     values: list[float]
     splitter: str = ""
     """The last word splitter that a step used; empty where none split it."""
+    point: float = field(init=False)
+    """Where its group lies on the line that the split cuts."""
+
+    def __post_init__(self) -> None:
+        self.point = split_point(self.document.group)
 
 
 class CarryWriter:
@@ -76,7 +83,7 @@ class CarryWriter:
         """Appends one document."""
         self._rows.append(row)
         self._bytes += len(row.text.text)
-        if self._bytes >= _GROUP_BYTES:
+        if self._bytes >= _GROUP_BYTES or len(self._rows) >= _GROUP_ROWS:
             self._flush()
 
     def _flush(self) -> None:
@@ -88,7 +95,7 @@ class CarryWriter:
             "text": [row.text.text for row in self._rows],
             "language": [row.text.language for row in self._rows],
             "metadata": [json.dumps(dict(row.document.metadata), ensure_ascii=False) for row in self._rows],
-            "values": [row.values for row in self._rows],
+            "values": _lists([row.values for row in self._rows]),
         }
         with disk_errors(self._path):
             self._file.write_table(pa.table(columns, schema=_SCHEMA))
@@ -109,9 +116,8 @@ def read_carried(path: Path, words: WordsSetting) -> Iterator[Passing]:
     """The documents in order; `words` is the recipe's setting of the word splitter."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            for batch in file.iter_batches(256):
-                for row in batch.to_pylist():
-                    yield _passing(row, words)
+            for batch in file.iter_batches(_BATCH_ROWS):
+                yield from _passing(batch, words)
     except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
         raise DamagedError(
             f"{path} is damaged ({str(error).splitlines()[0]}); remove {path.parents[2]} and type the same command "
@@ -119,8 +125,21 @@ def read_carried(path: Path, words: WordsSetting) -> Iterator[Passing]:
         ) from error
 
 
-def _passing(row: dict[str, Any], words: WordsSetting) -> Passing:
-    metadata = json.loads(row["metadata"])
-    document = Document(**{name: row[name] for name in _FIELDS}, metadata=metadata)
-    text = Text(document.text, document.language, metadata, words)
-    return Passing(row["index"], document, text, row["read_bytes"], row["values"], row["splitter"])
+def _lists(rows: list[list[float]]) -> pa.Array:
+    """Lists of one length as a column, without a Python object for each number."""
+    flat = np.array(rows, np.float64)
+    width = len(rows[0]) if rows else 0
+    offsets = np.arange(0, width * len(rows) + 1, width) if width else np.zeros(len(rows) + 1)
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(flat.ravel()))
+
+
+def _passing(batch: pa.RecordBatch, words: WordsSetting) -> Iterator[Passing]:
+    columns = {name: batch.column(name).to_pylist() for name in batch.schema.names if name != "values"}
+    values = batch.column("values").flatten().to_numpy().reshape(len(batch), -1).tolist()
+    for place in range(len(batch)):
+        metadata = json.loads(columns["metadata"][place])
+        named = {name: columns[name][place] for name in _FIELDS}
+        document = Document(**named, metadata=metadata)
+        text = Text(document.text, document.language, metadata, words)
+        index, size = columns["index"][place], columns["read_bytes"][place]
+        yield Passing(index, document, text, size, values[place], columns["splitter"][place])

@@ -25,7 +25,7 @@ from danlu.corpus.found import Found, apply_found
 from danlu.corpus.job import IDS, Job, dedups_of, earlier_corpora, load_job
 from danlu.corpus.rounds import STOPS, columns_of, module_of
 from danlu.corpus.settings import name_of
-from danlu.corpus.split import VALIDATION, split_of, split_point
+from danlu.corpus.split import VALIDATION, split_of
 from danlu.corpus.write import Lines, PartWriter
 from danlu.dedup.contract import Signer, open_signer
 from danlu.dedup.settings import Decontaminate, Exact, MinHash
@@ -33,7 +33,6 @@ from danlu.files import disk_errors, read_json, write_json
 from danlu.log import say
 from danlu.read.raw import Damage
 from danlu.read.shards import read_shard
-from danlu.records import Document
 from danlu.rules.settings import Rule
 from danlu.words.text import Text, WordsSetting
 
@@ -157,7 +156,7 @@ class _Round:
                 passing.text = text
                 if reason := module.decide(values, step):
                     dropped = Found(name_of(step), f"{name_of(step)}.{reason}")
-                    if step.use in STOPS:
+                    if step.use in STOPS or not self._job.settings.measure_dropped:
                         break
         return dropped
 
@@ -180,7 +179,7 @@ class _Round:
             start=document.start,
             end=document.end,
             bytes=passing.read_bytes,
-            split=self._side(document),
+            split=self._side(passing),
             language=text.language,
             splitter=passing.splitter,
             url=document.metadata.get("url", ""),
@@ -194,12 +193,12 @@ class _Round:
             values=tuple(passing.values),
         )
 
-    def _side(self, document: Document) -> str:
-        return split_of(document.group, self._job.settings.validation_share)
+    def _side(self, passing: Passing) -> str:
+        return split_of(passing.point, self._job.settings.validation_share)
 
     def _keep(self, passing: Passing) -> None:
         document = passing.document
-        held_out = self._side(document) == VALIDATION
+        held_out = self._side(passing) == VALIDATION
         for name, signer in self._signers:
             if name != IDS:
                 signer.add(passing.index, passing.text, held_out)
@@ -212,10 +211,9 @@ class _Round:
             size = len(passing.text.text.encode())
             self._ledger.add(self._row(passing, kept_bytes=size))
             kept = replace(document, text=passing.text.text, language=passing.text.language)
-            self._parts.add(self._side(document), kept, size)
-            point = split_point(document.group)
-            low, high = self._points.get(document.domain, (point, point))
-            self._points[document.domain] = [min(low, point), max(high, point)]
+            self._parts.add(self._side(passing), kept, size)
+            low, high = self._points.get(document.domain, (passing.point, passing.point))
+            self._points[document.domain] = [min(low, passing.point), max(high, passing.point)]
 
 
 def _open_signers(job: Job, number: int, shard: int) -> list[tuple[str, Signer]]:

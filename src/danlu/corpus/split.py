@@ -20,9 +20,9 @@ def split_point(group: str) -> float:
     return (hash_text(group) >> 11) / (1 << 53)
 
 
-def split_of(group: str, validation_share: float) -> str:
-    """The side of a group."""
-    return VALIDATION if split_point(group) < validation_share else TRAIN
+def split_of(point: float, validation_share: float) -> str:
+    """The side of what lies at a point."""
+    return VALIDATION if point < validation_share else TRAIN
 
 
 def share_above(point: float) -> float:
