@@ -10,17 +10,20 @@ import signal
 import subprocess
 import sys
 import threading
+from itertools import islice
 from pathlib import Path
 
 import pytest
 import zstandard
 
+import fake_slurm
 from danlu.account.funnel import Count, from_json
 from danlu.account.ledger import find_rows, read_ledger
 from danlu.corpus.build import build_corpus, clear_work, work_directory
 from danlu.corpus.settings import CorpusSettings
-from danlu.corpus.split import TRAIN, split_of
+from danlu.corpus.split import TRAIN, split_of, split_point
 from danlu.errors import DanluError, InputError
+from danlu.jobs import slurm
 from danlu.read.store import list_domains, list_parts, read_part
 from small_cluster import cluster, loopback
 
@@ -181,7 +184,7 @@ def test_a_copy_that_comes_first_takes_nothing_out_of_validation(base, tmp_path,
     before = documents(tmp_path / "before", "validation")
     held_out = [row for row in before if row.domain == domain][-1]
     names = (f"!{number}.txt" for number in range(99))
-    name = next(name for name in names if split_of(name, SHARE) == TRAIN)
+    name = next(name for name in names if split_of(split_point(name), SHARE) == TRAIN)
     (base / name).write_text(held_out.text + " ")
     funnel = build_corpus(settings(), base, tmp_path / "after")
     assert documents(tmp_path / "after", "validation") == before
@@ -302,7 +305,7 @@ def test_an_earlier_corpus_takes_its_texts_out_and_is_not_written(base, tmp_path
 
 
 CHANGE = {
-    "shard_bytes": 700,
+    "shard_bytes": 2000,
     "validation_share": 0,
     "source": [{"domain": "all", "paths": ["*.txt", "*.jsonl"]}],
     "step": [{"use": "normalize"}, {"use": "exact"}, {"use": "minhash"}, {"use": "length"}],
@@ -316,41 +319,53 @@ def whole(base, tmp_path):
     return files_of(tmp_path / "whole")
 
 
-def kill_one(names, work, pattern):
-    """Kills a process whose command line holds `pattern` as soon as a shard is half done; remembers it in `names`."""
-    while not any(
-        path.is_dir() and not (path / "done.json").exists() for path in work.glob("round-*/shard-*")
-    ):
-        if (work / "whole").exists():
-            return
+@contextlib.contextmanager
+def killing_one(work):
+    """Kills one process that is in the midst of a shard, as soon as there is one; the shard is in the list."""
+    killed, is_over = [], threading.Event()
+
+    def kill():
+        while not killed and not is_over.wait(0.002):
+            begun = [path for path in work.glob("round-*/shard-*") if not (path / "done.json").exists()]
+            killed.extend(islice(filter(kill_writer, begun), 1))
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        is_over.set()
+        killer.join()
+
+
+def kill_writer(place):
+    """Kills another process that has a file of a directory open; whether there was one."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if pattern in (process / "cmdline").read_bytes() and int(process.name) != os.getpid():
+            files = [str(link.readlink()) for link in (process / "fd").iterdir()]
+            if any(name.startswith(f"{place}/") for name in files) and int(process.name) != os.getpid():
                 os.kill(int(process.name), signal.SIGKILL)
-                names.append(process.name)
-                return
+                return True
+    return False
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["pool", "ray"])
-def test_every_engine_writes_the_same_bytes_and_a_killed_worker_changes_nothing(
-    base, tmp_path, whole, engine, request
+@pytest.mark.parametrize("engine", ["pool", "ray", "slurm"])
+def test_every_engine_writes_the_same_bytes_though_a_worker_is_killed(
+    base, tmp_path, whole, engine, request, monkeypatch, capsys
 ):
-    pattern = b"danlu"
     if engine == "ray":
-        request.getfixturevalue("loopback")
         request.getfixturevalue("cluster")
-        pattern = b"ray::"
-    change = {**CHANGE, "engine": engine, "workers": 2}
-    build_corpus(settings(**change), base, tmp_path / engine)
-    assert files_of(tmp_path / engine) == whole
-    killed = []
-    killer = threading.Thread(target=kill_one, args=(killed, tmp_path / "killed.work", pattern))
-    killer.start()
-    build_corpus(settings(**change), base, tmp_path / "killed")
-    killer.join()
+    elif engine == "slurm":
+        fake_slurm.install(tmp_path, monkeypatch)
+        monkeypatch.setattr(slurm, "_POLL_SECONDS", 0.0)
+        monkeypatch.setattr(slurm, "_QUEUE_SECONDS", 0.0)
+    with killing_one(tmp_path / "killed.work") as killed:
+        build_corpus(settings(**CHANGE, engine=engine, workers=2), base, tmp_path / "killed")
     assert files_of(tmp_path / "killed") == whole
+    assert len(list((tmp_path / "killed" / "ledger").iterdir())) > 3
     assert killed
+    assert capsys.readouterr().err.count("it is tried again") == 1
 
 
 KILLED = """
@@ -380,12 +395,12 @@ def test_killed_at_drawn_calls_of_the_system_the_same_bytes(base, tmp_path, whol
     given = settings(**CHANGE).model_dump_json()
     kills = 0
     while kills < 40:
-        calls = generator.choice([generator.randrange(1, 30), generator.randrange(30, 400)])
+        calls = generator.choice([generator.randrange(1, 30), generator.randrange(30, 150)])
         command = [sys.executable, "-c", KILLED, str(calls), given, str(base), str(tmp_path / "cut")]
         status = subprocess.run(command, capture_output=True, check=False)
         if status.returncode == 0:
             break
         assert status.returncode == -signal.SIGKILL, status.stderr.decode()
         kills += 1
-    assert 2 < kills < 40
+    assert 5 < kills < 40
     assert files_of(tmp_path / "cut") == whole

@@ -1,13 +1,15 @@
 """A build's work directory: kept for the same build, emptied for another; shards and references in one numbering."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from danlu.corpus.job import corpus_fingerprint, dedups_of, load_job, named_files, open_job
+from danlu.corpus.job import corpus_fingerprint, dedups_of, load_job, open_job, path_keys
 from danlu.corpus.settings import CorpusSettings
 from danlu.dedup.settings import Decontaminate, Exact, MinHash
 from danlu.errors import InputError
+from danlu.quality.settings import Normalize
 
 
 @pytest.fixture
@@ -45,8 +47,10 @@ def test_files_that_steps_name_are_part_of_the_input(base, tmp_path):
     (base / "old.jsonl").write_text("{}")
     assert corpus_fingerprint(settings(step=steps), base) != before
     job = open_job(settings(step=steps), base, tmp_path / "work")
-    assert named_files(job.settings.step[0]) == [str(base / "old.jsonl")]
-    with pytest.raises(InputError, match=r"none.jsonl does not exist"):
+    assert job.settings.step[0].against == [str(base / "old.jsonl")]
+    with pytest.raises(
+        InputError, match=r"none.jsonl does not exist; correct against of the step 'decontaminate'"
+    ):
         corpus_fingerprint(settings(step=[{"use": "decontaminate", "against": ["none.jsonl"]}]), base)
 
 
@@ -61,6 +65,17 @@ def test_earlier_corpora_are_numbered_after_the_shards(base, tmp_path):
     assert load_job(tmp_path / "work") == job
 
 
-def test_only_steps_with_files_name_any():
-    assert named_files(Decontaminate(against=["a"], unit="tokens", tokenizer="t")) == ["a", "t"]
-    assert named_files(Exact()) == named_files(MinHash()) == []
+def test_keys_that_name_files():
+    assert path_keys(Decontaminate(against=["a"])) == ("against", "tokenizer")
+    assert path_keys(Exact()) == path_keys(MinHash()) == ("against",)
+    assert path_keys(Normalize()) == ()
+
+
+def test_ranges_count_earlier_corpora_too(base, tmp_path):
+    step = MinHash(against=["old.jsonl"])
+    job = open_job(settings(step=[step]), base, tmp_path / "work")
+    assert job.ranges(step) == 1
+    huge = [
+        replace(shard, pieces=(replace(shard.pieces[0], size=10**13),)) for shard in job.references["minhash"]
+    ]
+    assert replace(job, references={"minhash": tuple(huge)}).ranges(step) > 1000

@@ -9,7 +9,7 @@ import pytest
 from danlu.corpus.carry import read_carried
 from danlu.corpus.job import open_job
 from danlu.corpus.settings import CorpusSettings
-from danlu.corpus.shard import CARRIED, DAMAGED, DONE, LEDGER, facts_of, run_round, sign_reference
+from danlu.corpus.shard import CARRIED, DAMAGED, DONE, LEDGER, facts_of, run_round
 
 LINES = [
     {"text": "A line of text that is long enough to stay where it is.", "id": "a"},
@@ -29,9 +29,7 @@ STEPS = [
 @pytest.fixture
 def job(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
-    (tmp_path / "old.txt").write_text("An earlier corpus.")
-    steps = [*STEPS, {"use": "minhash", "against": ["old.txt"]}]
-    settings = CorpusSettings(source=[{"domain": "prose", "paths": ["a.jsonl"]}], step=steps)
+    settings = CorpusSettings(source=[{"domain": "prose", "paths": ["a.jsonl"]}], step=STEPS)
     return open_job(settings, tmp_path, tmp_path / "work")
 
 
@@ -82,14 +80,3 @@ def test_values_go_with_a_document_from_round_to_round(job):
     columns = dict(zip(job.columns, passing.values, strict=True))
     assert columns["length.characters"] == len(LINES[0]["text"])
     assert not any(math.isnan(columns[name]) for name in job.columns if name.startswith("repetition."))
-
-
-def test_an_earlier_corpus_is_signed_once(job):
-    (shard,) = job.references["minhash"]
-    task = {"work": str(job.work), "name": "minhash", "shard": shard.number}
-    sign_reference(task)
-    note = job.work / "references" / "minhash-000001.json"
-    assert json.loads(note.read_text()) == {"documents": 1, "damaged": {}}
-    changed = note.stat().st_mtime_ns
-    sign_reference(task)
-    assert note.stat().st_mtime_ns == changed

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from danlu.dedup.decontaminate import MEASURES, decide, fold, load_table, measure, overlaps
+from danlu.dedup.decontaminate import MEASURES, decide, fold, forget_files, load_table, measure, overlaps
 from danlu.dedup.settings import Decontaminate
 from danlu.errors import InputError
 from danlu.words.text import Text
@@ -33,7 +33,8 @@ def settings(base, **keys):
     keys = {"against": ["*.jsonl", "*.txt.gz"], **keys}
     if "tokenizer" in keys:
         keys["tokenizer"] = f"{base}/{keys['tokenizer']}"
-    return Decontaminate(**{**keys, "against": [f"{base}/{name}" for name in keys["against"]]})
+    files = [str(path) for name in keys["against"] for path in sorted(base.glob(name))]
+    return Decontaminate(**{**keys, "against": files})
 
 
 @pytest.mark.parametrize("unit", ["words", "characters"])
@@ -102,6 +103,15 @@ def test_tokens_keep_their_place(base):
     assert found.text == " ".join(QUESTION.split()[2:9])
 
 
+def test_a_file_is_read_once_until_it_is_forgotten(base):
+    chosen = settings(base, against=["quiz.jsonl"])
+    assert len(load_table(chosen).places) == 2
+    (base / "quiz.jsonl").write_bytes(b"\xef\xbb\xbf" + json.dumps({"question": QUESTION}).encode())
+    assert len(load_table(chosen).places) == 2
+    forget_files()
+    assert load_table(chosen).places == (f"{base}/quiz.jsonl:1",)
+
+
 def test_fields_are_chosen(base):
     with pytest.raises(InputError, match="none of the 1 examples"):
         load_table(settings(base, fields=["choices"], against=["quiz.jsonl"]))
@@ -113,16 +123,21 @@ def test_fields_are_chosen(base):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"against": ["nothing*"]}, "no file matches"),
         ({"against": ["bad.jsonl"]}, r"bad\.jsonl:2: not a line of JSON"),
+        ({"against": ["latin.txt"]}, r"latin\.txt cannot be read: .* can't decode byte 0xe9"),
+        ({"against": ["cut.txt.gz"]}, r"cut\.txt\.gz cannot be read: .* ended before"),
+        ({"against": ["no.txt.gz"]}, r"no\.txt\.gz cannot be read: Not a gzipped file"),
         ({"against": ["notes.csv"]}, r"neither \.jsonl nor \.txt"),
-        ({"ngram": 500, "against": ["*.txt.gz"]}, "lower ngram"),
+        ({"ngram": 500, "against": ["zh.txt.gz"]}, "lower ngram"),
         ({"unit": "tokens", "tokenizer": "missing.json"}, "does not exist"),
     ],
 )
 def test_refuses(base, keys, words):
     (base / "bad.jsonl").write_text('{"a": 1}\n{"a": \n')
     (base / "notes.csv").write_text("a")
+    (base / "latin.txt").write_bytes(b"caf\xe9\n")
+    (base / "no.txt.gz").write_bytes(b"no gzip")
+    (base / "cut.txt.gz").write_bytes((base / "zh.txt.gz").read_bytes()[:-9])
     with pytest.raises(InputError, match=words):
         load_table(settings(base, **keys))
 

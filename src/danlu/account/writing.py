@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from danlu.account.ledger import Row, schema_of, table_of
-from danlu.files import TEMPORARY, disk_errors
+from danlu.files import TEMPORARY, disk_errors, sync_directory
 
 GROUP_ROWS = 8_192
 _WRITTEN: dict[str, Any] = {
@@ -63,6 +63,7 @@ class LedgerWriter:
                 self._flush()
             self._file.close()
             if kind is None:
+                sync_directory(self._fresh)
                 self._fresh.replace(self._path)
             else:
                 self._fresh.unlink()
@@ -78,6 +79,7 @@ def merge_ledgers(paths: Sequence[Path], target: Path, documents: int) -> None:
             for tables in zip(*windows, strict=True):
                 rows = pa.concat_tables(tables)
                 file.write_table(rows.take(pc.sort_indices(rows["number"])))
+        sync_directory(fresh)
         fresh.replace(target)
 
 

@@ -1,7 +1,7 @@
 """The finished folder: the shards' parts in order, one ledger, one list of damages, the funnel.
 
-Guarantees: parts are numbered without gaps in the order of the shards; a ledger part has its rows in the order in
-which the documents were read. Costs: hard links (a copy where the file system has none); the ledger is written again.
+Guarantees: parts are numbered without gaps in the order of the shards. Costs: hard links (a copy where the file system
+has none), and a pass over the ledger's counts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from danlu.account.funnel import Funnel, funnel_of
 from danlu.account.ledger import ledger_path
-from danlu.account.writing import merge_ledgers
 from danlu.corpus.check import check_usable
 from danlu.corpus.job import IDS, Job
+from danlu.corpus.reference import read_notes
 from danlu.corpus.settings import name_of
-from danlu.corpus.shard import DAMAGED, LEDGER, OVERLAPS, facts_of
+from danlu.corpus.shard import DAMAGED, OVERLAPS, facts_of
 from danlu.corpus.split import SPLITS
 from danlu.dedup.settings import Decontaminate
 from danlu.files import disk_errors, write_json
@@ -33,10 +33,11 @@ def assemble(job: Job, whole: Path) -> Funnel:
         whole.mkdir()
         for split in SPLITS:
             _link_parts(job, split, whole)
-        for shard in job.shards:
-            _merge_ledger(job, shard.number, ledger_path(whole, shard.number))
         shards = [shard.number for shard in job.shards]
-        _join([job.place(0, shard) / DAMAGED for shard in shards], whole / DAMAGED)
+        for shard in shards:
+            _link(ledger_path(job.place(_last(job), shard), shard), ledger_path(whole, shard))
+        damages = [job.place(0, shard) / DAMAGED for shard in shards]
+        _join([*damages, *(path for path, _ in read_notes(job))], whole / DAMAGED)
         if any(isinstance(step, Decontaminate) for step in job.settings.step):
             places = [job.place(number, shard) for shard in shards for number in range(len(job.rounds))]
             _join([place / OVERLAPS for place in places], whole / OVERLAPS)
@@ -69,18 +70,15 @@ def _link_parts(job: Job, split: str, whole: Path) -> None:
     for domain in domains:
         parts = [part for place in places for part in list_parts(place, split, domain)]
         for number, part in enumerate(parts):
-            target = part_path(whole, split, domain, number)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                target.hardlink_to(part)
-            except OSError:
-                shutil.copyfile(part, target)
+            _link(part, part_path(whole, split, domain, number))
 
 
-def _merge_ledger(job: Job, shard: int, path: Path) -> None:
-    """One part from the rows that each round wrote, by number."""
-    rounds = [job.place(number, shard) / LEDGER for number in range(len(job.rounds))]
-    merge_ledgers(rounds, path, facts_of(job, 0, shard)["documents"])
+def _link(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.hardlink_to(file)
+    except OSError:
+        shutil.copyfile(file, target)
 
 
 def _damages(job: Job) -> tuple[dict[str, int], dict[str, str]]:
@@ -90,6 +88,8 @@ def _damages(job: Job) -> tuple[dict[str, int], dict[str, str]]:
         facts: dict[str, Any] = facts_of(job, 0, shard.number)
         counts.update(facts["damaged"])
         first = {**facts["first_damage"], **first}
+    for _, damaged in read_notes(job):
+        counts.update(damaged)
     return dict(sorted(counts.items())), first
 
 

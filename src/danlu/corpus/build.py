@@ -17,10 +17,11 @@ from typing import Any
 
 from danlu.account.funnel import Funnel
 from danlu.corpus.assemble import assemble
-from danlu.corpus.job import Job, dedups_of, named_files, open_job
+from danlu.corpus.job import Job, dedups_of, open_job, path_keys
+from danlu.corpus.reference import sign_reference
 from danlu.corpus.rounds import module_of
 from danlu.corpus.settings import CorpusSettings
-from danlu.corpus.shard import ID_KEYS, run_round, sign_reference
+from danlu.corpus.shard import ID_KEYS, is_done, run_round
 from danlu.dedup.contract import Alive, resolve
 from danlu.dedup.settings import Decontaminate, SharedStep
 from danlu.files import TEMPORARY, disk_errors, replace_directory
@@ -66,7 +67,7 @@ def work_directory(directory: Path) -> Path:
 def _forget_files(job: Job) -> None:
     """What steps remember of the files that they name may be of another build in this process."""
     for step in job.settings.step:
-        if named_files(step) and not isinstance(step, SharedStep):
+        if path_keys(step) and not isinstance(step, SharedStep):
             module_of(step).forget_files()
 
 
@@ -91,8 +92,9 @@ def _workers(settings: CorpusSettings, job: Job) -> int:
 def _do_round(job: Job, number: int, engine: Engine) -> None:
     """All shards through one round, then what their signatures say."""
     title = "corpus" if len(job.rounds) == 1 else f"corpus, round {number + 1} of {len(job.rounds)}"
-    tasks = [{"work": str(job.work), "round": number, "shard": shard.number} for shard in job.shards]
-    run_tasks(run_round, tasks, engine, title, [shard.size for shard in job.shards])
+    left = [shard for shard in job.shards if not is_done(job, number, shard.number)]
+    tasks = [{"work": str(job.work), "round": number, "shard": shard.number} for shard in left]
+    run_tasks(run_round, tasks, engine, title, [shard.size for shard in left])
     if number == len(job.rounds) - 1:
         return
     before: list[Path] = []

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from danlu.corpus.split import split_point
 from danlu.errors import DamagedError
-from danlu.files import TEMPORARY, disk_errors
+from danlu.files import TEMPORARY, disk_errors, sync_directory
 from danlu.records import Document
 from danlu.words.text import Text, WordsSetting
 
@@ -107,6 +107,7 @@ class CarryWriter:
                 self._flush()
             self._file.close()
             if kind is None:
+                sync_directory(self._fresh)
                 self._fresh.replace(self._path)
             else:
                 self._fresh.unlink()

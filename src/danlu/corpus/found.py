@@ -14,6 +14,8 @@ from danlu.corpus.carry import Passing
 from danlu.corpus.job import IDS, Job, dedups_of
 from danlu.dedup.contract import Outcome, apply_cuts, read_outcome
 
+NOTHING_LEFT = "nothing_left"
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -47,5 +49,5 @@ def _against(passing: Passing, outcomes: list[tuple[str, Outcome]]) -> Found | N
         if spans := outcome.cuts.get(index):
             passing.text = passing.text.with_text(apply_cuts(passing.text.text, spans))
             if not passing.text.text:
-                return Found(name, f"{name}.nothing_left")
+                return Found(name, f"{name}.{NOTHING_LEFT}")
     return None

@@ -8,7 +8,8 @@ once by each process.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +19,10 @@ from danlu.corpus.rounds import Round, columns_of, plan_rounds
 from danlu.corpus.settings import CorpusSettings, Step, decisive, name_of
 from danlu.dedup.contract import suggest_ranges
 from danlu.dedup.settings import Exact, MinHash, SharedStep
+from danlu.errors import InputError
 from danlu.files import digest, disk_errors, read_json, write_json
 from danlu.read.documents import fingerprint
+from danlu.read.find import find_files
 from danlu.read.settings import Source
 from danlu.read.shards import Shard, plan_shards
 
@@ -47,8 +50,9 @@ class Job:
     rounds: tuple[Round, ...]
 
     def ranges(self, step: SharedStep) -> int:
-        """How many hash ranges the records of a deduplication are cut into."""
-        return suggest_ranges(step, _EXPANDS * self.size)
+        """How many hash ranges the records of a deduplication are cut into, those of earlier corpora too."""
+        earlier = sum(shard.size for shard in self.references.get(name_of(step), ()))
+        return suggest_ranges(step, _EXPANDS * (self.size + earlier))
 
     @property
     def size(self) -> int:
@@ -111,27 +115,46 @@ def _load(work: Path, changed_ns: int) -> Job:  # noqa: ARG001  (a new job in th
 def corpus_fingerprint(settings: CorpusSettings, base: Path) -> list[list[str | int]]:
     """What decides whether the input changed: the files of the sources, and those that steps name."""
     rows = [row for source in settings.source for row in fingerprint(source, base)]
-    named = [path for step in settings.step for path in named_files(step)]
-    # How a file is read does not matter to whether it changed.
-    return rows + (fingerprint(Source(domain="named", paths=named, format="txt"), base) if named else [])
+    for step in settings.step:
+        for key in path_keys(step):
+            if source := _source_of_files(step, key):
+                with _naming(step, key):
+                    rows += fingerprint(source, base)
+    return rows
 
 
-def named_files(step: Step) -> list[str]:
-    """The files and globs that a step's settings name."""
-    values = [getattr(step, key) for key in getattr(type(step), "PATHS", ())]
-    return [path for value in values for path in (value if isinstance(value, list) else [value]) if path]
+def path_keys(step: Step) -> tuple[str, ...]:
+    """The keys of a step that name files."""
+    keys: tuple[str, ...] = getattr(type(step), "PATHS", ())
+    return keys
+
+
+def _source_of_files(step: Step, key: str) -> Source | None:
+    value = getattr(step, key)
+    paths = value if isinstance(value, list) else [value] if value else []
+    # How a file is read does not matter to which it is.
+    return Source(domain="named", paths=paths, format="txt") if paths else None
+
+
+@contextmanager
+def _naming(step: Step, key: str) -> Iterator[None]:
+    """An error about a step's file names the step's key."""
+    try:
+        yield
+    except InputError as error:
+        why = str(error).partition(";")[0].removeprefix("source 'named': ")
+        raise InputError(f"{why}; correct {key} of the step {name_of(step)!r}") from error
 
 
 def _from_anywhere(step: Step, base: Path) -> Step:
-    """The step with its files named from the root, so that a task needs no base."""
-
-    def whole(value: str | list[str]) -> str | list[str]:
-        if isinstance(value, list):
-            return [str(whole(item)) for item in value]
-        return value if not value or "://" in value else str(base / Path(value).expanduser())
-
-    keys: tuple[str, ...] = getattr(type(step), "PATHS", ())
-    return step.model_copy(update={key: whole(getattr(step, key)) for key in keys})
+    """The step with each file that it reads by itself named from the root; earlier corpora are read as sources are."""
+    found: dict[str, str | list[str]] = {}
+    for key in () if isinstance(step, SharedStep) else path_keys(step):
+        if source := _source_of_files(step, key):
+            with _naming(step, key):
+                files = [str(base / file.path) for file in find_files(source, base)]
+            found[key] = files if isinstance(getattr(step, key), list) else files[0]
+    return step.model_copy(update=found)
 
 
 def _plan(settings: CorpusSettings, base: Path) -> dict[str, Any]:

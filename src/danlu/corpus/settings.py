@@ -19,6 +19,7 @@ from danlu.rules.settings import (
     GopherQuality,
     GopherRepetition,
     RefinedWeb,
+    Rule,
     Science,
     Url,
 )
@@ -37,7 +38,7 @@ class CorpusSettings(Section):
 
     engine: Literal["pool", "ray", "slurm"] = "pool"
     """Who runs the tasks: processes on this machine, a Ray cluster, a Slurm array. The corpus is the same."""
-    workers: int | Literal["auto"] = "auto"
+    workers: Annotated[int, Field(ge=1)] | Literal["auto"] = "auto"
     """How many tasks at a time; "auto": one a core that this process may use (Ray, Slurm: all that there are)."""
     slurm: Slurm = Slurm()
     words: Literal["auto", "plain", "spacy"] = "auto"
@@ -47,7 +48,7 @@ class CorpusSettings(Section):
 
     It takes up to a third of the time of a build.
     """
-    shard_bytes: Size | Literal["auto"] = "auto"
+    shard_bytes: Annotated[Size, Field(gt=0)] | Literal["auto"] = "auto"
     """How much input is one task; "auto": 16 MB to 256 MB by the size of all sources."""
     validation_share: float = Field(default=0.005, ge=0.0, lt=1.0)
     """By hash of the document (of its source file where it came from one), never by position."""
@@ -70,6 +71,18 @@ class CorpusSettings(Section):
     def _keys_have_effect(self) -> CorpusSettings:
         if self.engine != "slurm" and self.is_changed("slurm"):
             raise ValueError(f'slurm has no effect with engine = "{self.engine}"; remove it')
+        return self
+
+    @model_validator(mode="after")
+    def _languages_are_known(self) -> CorpusSettings:
+        named = any(source.language != "auto" for source in self.source)
+        for step in self.step:
+            named |= isinstance(step, Language)
+            if isinstance(step, Rule) and step.languages and not named:
+                raise ValueError(
+                    f"step {name_of(step)!r}: no language is known there, so that languages would pass every document "
+                    f'by; put a step use = "language" before it, or say the language of a source'
+                )
         return self
 
 

@@ -18,19 +18,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from danlu.account.ledger import Row, excerpt_of
-from danlu.account.writing import LedgerWriter
+from danlu.account.ledger import Row, excerpt_of, ledger_path
+from danlu.account.writing import LedgerWriter, merge_ledgers
 from danlu.corpus.carry import CarryWriter, Passing, read_carried
-from danlu.corpus.found import Found, apply_found
-from danlu.corpus.job import IDS, Job, dedups_of, earlier_corpora, load_job
+from danlu.corpus.found import NOTHING_LEFT, Found, apply_found
+from danlu.corpus.job import IDS, Job, dedups_of, load_job
 from danlu.corpus.rounds import STOPS, columns_of, module_of
 from danlu.corpus.settings import name_of
 from danlu.corpus.split import VALIDATION, split_of
 from danlu.corpus.write import Lines, PartWriter
 from danlu.dedup.contract import Signer, open_signer
-from danlu.dedup.settings import Decontaminate, Exact, MinHash
+from danlu.dedup.settings import Decontaminate, Exact
 from danlu.files import disk_errors, read_json, write_json
-from danlu.log import say
 from danlu.read.raw import Damage
 from danlu.read.shards import read_shard
 from danlu.rules.settings import Rule
@@ -46,16 +45,25 @@ def run_round(argument: dict[str, Any]) -> None:
     job = load_job(Path(argument["work"]))
     number, shard = int(argument["round"]), int(argument["shard"])
     place = job.place(number, shard)
-    if (place / DONE).is_file():
+    if is_done(job, number, shard):
         return
     shutil.rmtree(place, ignore_errors=True)
     with disk_errors(place):
         place.mkdir(parents=True)
     with ExitStack() as stack:
         facts = _Round(job, number, shard, place, stack).run()
+    if number == len(job.rounds) - 1:
+        ledgers = [job.place(before, shard) / LEDGER for before in range(number + 1)]
+        documents = facts_of(job, 0, shard)["documents"] if number else facts["documents"]
+        merge_ledgers(ledgers, ledger_path(place, shard), documents)
     write_json(place / DONE, facts)
     if number:
         (job.place(number - 1, shard) / CARRIED).unlink(missing_ok=True)
+
+
+def is_done(job: Job, number: int, shard: int) -> bool:
+    """Whether a round of a shard needs no task any more."""
+    return (job.place(number, shard) / DONE).is_file()
 
 
 def facts_of(job: Job, number: int, shard: int) -> dict[str, Any]:
@@ -151,10 +159,10 @@ class _Round:
             if isinstance(step, Decontaminate) and values[0] > 0:
                 self._note_overlaps(passing, before, step)
             passing.values[first : first + len(values)] = values
-            passing.splitter = text.splitter_used or passing.splitter
+            passing.splitter = text.splitter_used or before.splitter_used or passing.splitter
             if dropped is None:
                 passing.text = text
-                if reason := module.decide(values, step):
+                if reason := module.decide(values, step) or _emptied(before, text):
                     dropped = Found(name_of(step), f"{name_of(step)}.{reason}")
                     if step.use in STOPS or not self._job.settings.measure_dropped:
                         break
@@ -216,6 +224,11 @@ class _Round:
             self._points[document.domain] = [min(low, passing.point), max(high, passing.point)]
 
 
+def _emptied(before: Text, after: Text) -> str:
+    """A step that cuts may leave nothing to see."""
+    return NOTHING_LEFT if after is not before and not after.text.strip() else ""
+
+
 def _open_signers(job: Job, number: int, shard: int) -> list[tuple[str, Signer]]:
     return [
         (name, open_signer(step or ID_KEYS, job.dedup_place(name), shard, job.ranges(step or ID_KEYS)))
@@ -226,31 +239,3 @@ def _open_signers(job: Job, number: int, shard: int) -> list[tuple[str, Signer]]
 
 ID_KEYS = Exact(ignore_white_space=False)
 """An id is deduplicated as a text of its own: its domain and the id."""
-
-
-def sign_reference(argument: dict[str, Any]) -> None:
-    """The task that signs a shard of an earlier corpus. `argument`: work, name (of the step), shard."""
-    job = load_job(Path(argument["work"]))
-    name, number = argument["name"], int(argument["shard"])
-    step = next(step for step in job.settings.step if name_of(step) == name)
-    assert isinstance(step, (Exact, MinHash))
-    shard = next(shard for shard in job.references[name] if shard.number == number)
-    done = job.work / "references" / f"{name}-{number:06d}.json"
-    if done.is_file():
-        return
-    signer = open_signer(step, job.dedup_place(name), number, job.ranges(step))
-    damages: Counter[str] = Counter()
-    limit, count = job.settings.max_document_bytes, 0
-
-    def damaged(damage: Damage) -> None:
-        damages[damage.reason] += 1
-
-    for document in read_shard(shard, [earlier_corpora(step)], job.base, limit, damaged):
-        text = Text(document.text, document.language, document.metadata, job.settings.words)
-        signer.add(count, text, held_out=False)
-        count += 1
-    signer.close(count)
-    if damages:
-        lost = ", ".join(f"{count} {reason}" for reason, count in sorted(damages.items()))
-        say(f"  earlier corpora of {name}: {lost} in {', '.join(piece.name for piece in shard.pieces[:3])}")
-    write_json(done, {"documents": count, "damaged": damages})

@@ -1,7 +1,7 @@
 """Which side of the train/validation split a document is on: by the hash of its group, never by its position.
 
 Guarantees: a group stays on its side whatever text is added, and parts of one file are on one side; of equal texts on
-both sides the step `exact` keeps the one in validation (steps.py).
+both sides deduplication keeps the one in validation (dedup/plan.py).
 Raising the share only moves documents from train to validation. Costs: one 64-bit hash a document.
 """
 

@@ -1,4 +1,4 @@
-"""Where documents and their dropped neighbours go: parts of a fixed size, and compressed lines.
+"""What a task leaves beside its ledger: the documents that stay, in parts, and lists in compressed lines.
 
 Guarantees: the bytes of a part depend only on the documents and their order. A full disk is a clean error.
 Costs: memory one open part (64 MB of text) for each split and domain.
@@ -51,7 +51,7 @@ class PartWriter:
 class Lines:
     """A new file of JSON lines (.jsonl.zst), compressed with a checksum and durable at the end of its `with` block.
 
-    It is not atomic by itself: the folder that it lies in is renamed into place when whole.
+    It is not atomic by itself: a task writes its note that it is done after it.
     """
 
     def __init__(self, path: Path) -> None:

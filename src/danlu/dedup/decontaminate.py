@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 import unicodedata
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MEASURES = ("matched_ngrams", "matched_share")
+REMEASURE = frozenset({"action"})
+"""What `decide` reads too, but a change of which changes what is measured."""
 NGRAMS = {"words": 13, "tokens": 10, "characters": 50}
 """Published lengths: GPT-3, Llama 2, GPT-4."""
 
@@ -80,9 +83,15 @@ class Overlap(NamedTuple):
 def load_table(settings: Decontaminate) -> Table:
     """The table of the files that the settings name; built once a process.
 
-    Raises InputError where a glob matches nothing, a line is no JSON, or no example is long enough.
+    Raises InputError where a glob matches nothing, a file is not whole or no UTF-8, a line is no JSON, or no example is
+    long enough.
     """
     return _build(settings.model_dump_json())
+
+
+def forget_files() -> None:
+    """The examples are read anew by the next text: for a process that builds a second time."""
+    _build.cache_clear()
 
 
 def overlaps(text: Text, settings: Decontaminate) -> list[Overlap]:
@@ -155,23 +164,22 @@ def _build(settings_json: str) -> Table:
 
 def _read_examples(settings: Decontaminate) -> Iterator[tuple[str, str]]:
     """("file:line", text) of every example, file by file."""
-    for pattern in settings.against:
-        place = Path(pattern)
-        start, rest = Path(place.anchor), place.relative_to(place.anchor)
-        names = sorted(str(path) for path in start.glob(str(rest)) if path.is_file())
-        if not names:
-            raise InputError(f"decontaminate.against: no file matches {start / rest}")
-        for name in names:
-            kind = name.removesuffix(".gz").rpartition(".")[2]
-            if kind not in ("jsonl", "txt"):
-                raise InputError(f"decontaminate.against: {name} is neither .jsonl nor .txt")
-            with (gzip.open if name.endswith(".gz") else open)(name, "rt", encoding="utf-8") as file:
-                for number, line in enumerate(file, 1):
-                    text = (
-                        _example_text(line, settings.fields, f"{name}:{number}") if kind == "jsonl" else line
-                    )
-                    if text.strip():
-                        yield f"{name}:{number}", text
+    for name in settings.against:
+        kind = name.removesuffix(".gz").rpartition(".")[2]
+        if kind not in ("jsonl", "txt"):
+            raise InputError(f"decontaminate.against: {name} is neither .jsonl nor .txt")
+        for number, line in enumerate(_read_lines(name), 1):
+            text = _example_text(line, settings.fields, f"{name}:{number}") if kind == "jsonl" else line
+            if text.strip():
+                yield f"{name}:{number}", text
+
+
+def _read_lines(name: str) -> Iterator[str]:
+    try:
+        with (gzip.open if name.endswith(".gz") else open)(name, "rt", encoding="utf-8-sig") as file:
+            yield from file
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise InputError(f"decontaminate.against: {name} cannot be read: {error}") from error
 
 
 def _example_text(line: str, fields: Sequence[str], place: str) -> str:

@@ -17,6 +17,8 @@ from danlu.quality.signals import measure_signals
 from danlu.words.text import Measured, Text
 
 MEASURES: tuple[str, ...] = (*SIGNALS, LANGUAGE)
+REMEASURE = frozenset({"keep"})
+"""What `decide` reads too, but a change of which changes what is measured."""
 
 _LANGUAGE_LETTERS = 3
 """A code of ISO 639; its bytes are a number that even a 32-bit float holds exactly."""

@@ -25,6 +25,8 @@ from danlu.words.classes import ALPHA, UPPER, table
 from danlu.words.text import Measured, Text
 
 MEASURES: tuple[str, ...] = ("letters", "score", "kept_score")
+REMEASURE = frozenset({"min_letters"})
+"""What `decide` reads too, but a change of which changes what is measured."""
 
 READ_CHARACTERS = 2000
 BEST = 5

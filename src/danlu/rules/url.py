@@ -139,6 +139,11 @@ def read_lists(settings: Url) -> Lists:
     )
 
 
+def forget_files() -> None:
+    """The lists are read anew by the next document: for a process that builds a second time."""
+    _read_lists.cache_clear()
+
+
 @cache
 def _read_lists(own: bool, *paths: tuple[str, ...]) -> Lists:
     names = ("domains", None, "hard_words", "soft_words", "parts")
