@@ -118,6 +118,21 @@ def test_plain_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert len(lines) == 2, "one every five seconds"
 
 
+def test_a_count_that_stands_still_is_said_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = clock(monkeypatch)
+    with progress("read", total=100, unit="files") as shown:
+        for second in range(200):
+            now[0] = float(second)
+            shown.advance(int(second == 130))
+            if second == 150:
+                shown.note("slow")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[1] for line in lines] == ["0", "0", "1", "1"], "at 60, 120, 130 and 151 seconds"
+    assert lines[-1].endswith("slow")
+
+
 def test_bar_on_a_terminal_survives_brackets_and_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
 

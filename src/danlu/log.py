@@ -1,8 +1,8 @@
 """What the user sees while danlu works: stage headlines, a progress line with rate and ETA, plain lines in a file.
 
-On a terminal progress is a `rich` bar, and lines go above it; elsewhere a line every few seconds. Everything goes to
-standard error, so that standard output stays clean for `--json`. Guarantee: no text, whatever it holds, commands the
-terminal. Costs: rich is imported at the first progress, not at start-up.
+On a terminal progress is a `rich` bar, and lines go above it; elsewhere a line every few seconds, or one a minute
+while nothing moves. Everything goes to standard error, so that standard output stays clean for `--json`. Guarantee: no
+text, whatever it holds, commands the terminal. Costs: rich is imported at the first progress, not at start-up.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LINE_SECONDS = 5.0
+_STILL_SECONDS = 60.0
+"""Between two lines that would say the same."""
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls of the terminal, bidirectional overrides and isolates, lone surrogates, which cannot be printed at all."""
 
@@ -84,6 +86,7 @@ class Progress:
         self.done, self.text = done, ""
         self._from, self._start = done, time.monotonic()
         self._printed = self._start
+        self._shown = self.done, self.text
 
     def advance(self, amount: float = 1.0) -> None:
         """Counts `amount` more units as done."""
@@ -114,9 +117,9 @@ class Progress:
         return ", ".join([*parts, self.text] if self.text else parts)
 
     def _show(self) -> None:
-        now = time.monotonic()
-        if now - self._printed >= _LINE_SECONDS:
-            self._printed = now
+        now, state = time.monotonic(), (self.done, self.text)
+        if now - self._printed >= (_STILL_SECONDS if state == self._shown else _LINE_SECONDS):
+            self._printed, self._shown = now, state
             say("  " + self.line())
 
 

@@ -49,6 +49,12 @@ def test_small_pieces_are_left_out():
     assert pieces(Text("ab\nabc"), Boilerplate(min_characters=3)) == [(3, 6)]
 
 
+def test_white_space_at_the_ends_of_a_line_is_no_part_of_its_size():
+    text = Text("  ab\t \n abc\r\na b")
+    assert pieces(text, Boilerplate(min_characters=3)) == [(7, 12), (13, 16)]
+    assert pieces(text, Exact(unit="line", min_characters=6)) == [(0, 6)]
+
+
 def test_runs_of_three_sentences():
     text = "One is here. Two is here. Three is here. Four is here."
     assert cut(text, unit="sentences") == [

@@ -1,16 +1,30 @@
 """Plans, ranges, spans, and what a resolution refuses."""
 
+from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from danlu.dedup import records
 from danlu.dedup.contract import Alive, read_outcome, resolve
-from danlu.dedup.plan import CUT, Plan, by_shard, hash_range, merge_cuts, number_range, read_plan, write_plan
+from danlu.dedup.plan import (
+    CUT,
+    Plan,
+    by_shard,
+    find_dropped,
+    hash_range,
+    merge_cuts,
+    number_range,
+    read_plan,
+    write_plan,
+)
 from danlu.dedup.settings import Boilerplate, Exact, MinHash, Substrings
 from danlu.errors import DamagedError, MismatchError, MissingError
+from danlu.rng import mix
 from dedup_rounds import in_order, sign
 
 
@@ -40,6 +54,11 @@ def test_ranges_are_even_and_in_bounds(ranges):
     assert np.abs(counts - expected).max() <= 6 * np.sqrt(expected) + 1
 
 
+def test_document_numbers_are_scattered_by_the_finaliser_of_splitmix64():
+    numbers = np.array([0, 1, 5 << 32 | 7, (1 << 62) + 3])
+    assert number_range(numbers, 1000).tolist() == hash_range(mix(numbers.view(np.uint64)), 1000).tolist()
+
+
 def test_documents_by_shard():
     numbers = np.array([1 << 32, 1 << 32 | 5, 7 << 32 | 1])
     assert list(by_shard(numbers)) == [(1, slice(0, 2)), (7, slice(2, 3))]
@@ -56,6 +75,40 @@ def test_merged_cuts_cover_the_same_and_lie_apart(spans):
     assert sum(end - start for _, start, end in merged) == len(covered)
     assert merged == sorted(merged)
     assert all(one[0] != other[0] or one[2] < other[1] for one, other in pairwise(merged))
+
+
+def test_who_was_dropped_is_known_by_index(tmp_path):
+    texts = [str(number % 11) for number in range(30)]
+    sign(Exact(), tmp_path, 3, texts, 2)
+    with pytest.raises(MissingError, match="resolve the step"):
+        find_dropped(tmp_path)
+    resolve(Exact(), tmp_path, [3], 2, Alive(), in_order)
+    index = np.array([29, 0, 11, 10, 11], np.uint32)
+    assert find_dropped(tmp_path).of(3, index).tolist() == [True, False, True, False, True]
+    assert find_dropped(tmp_path).of(3, index[:0]).shape == (0,)
+    sign(Exact(), tmp_path, 3, texts[:11] * 2, 2)
+    resolve(Exact(), tmp_path, [3], 2, Alive(), in_order)
+    assert find_dropped(tmp_path).of(3, np.arange(22)).tolist() == [False] * 11 + [True] * 11
+
+
+def test_an_earlier_outcome_is_read_once_a_shard(deduplicate, tmp_path, monkeypatch):
+    shards = [[f"{word} one two three four five {letter}" for letter in "abcdefghab"] for word in "xyz"]
+    first = deduplicate(Exact(), shards).work
+    later = tmp_path / "later"
+    for shard, texts in enumerate(shards):
+        sign(MinHash(bands=7, rows=2), later, shard, texts, 4)
+    opened = Counter()
+    whole = records._open_whole
+
+    def open_whole(path, dtype):
+        opened.update([path.relative_to(first)] if path.is_relative_to(first) else [])
+        return whole(path, dtype)
+
+    monkeypatch.setattr(records, "_open_whole", open_whole)
+    resolve(MinHash(bands=7, rows=2), later, [0, 1, 2], 4, Alive((first,)), in_order)
+    # 7 bands of 4 ranges ask for each of 3 shards: up to 252 files where every one of them asks the disk.
+    drops = {Path(f"outcome/{shard:08d}.drops"): 1 for shard in range(3)}
+    assert opened == drops | {Path(f"signed/{shard:08d}.documents"): 1 for shard in range(3)}
 
 
 def test_shards_signed_otherwise_are_refused(tmp_path):
@@ -104,7 +157,11 @@ def test_a_torn_signature_is_named(tmp_path):
     sign(MinHash(), tmp_path, 0, ["one two three four five six"], 2)
     path = tmp_path / "signed" / "00000000.records"
     path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(DamagedError, match=r"00000000\.records"):
+    advice = "remove the work directory that it lies in"
+    with pytest.raises(DamagedError, match=rf"00000000\.records .*{advice}"):
+        resolve(MinHash(), tmp_path, [0], 2, Alive(), in_order)
+    (tmp_path / "signed" / "00000000.json").write_text("{")
+    with pytest.raises(DamagedError, match=rf"00000000\.json .*{advice}"):
         resolve(MinHash(), tmp_path, [0], 2, Alive(), in_order)
 
 

@@ -1,5 +1,7 @@
 """Files of records by group: order, spills, and what is refused."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,21 @@ def test_groups_come_back_in_the_order_of_adding(tmp_path, monkeypatch, groups, 
     for number in {0, groups - 1, *group.tolist()}:
         assert (read_group(tmp_path / "deep" / "x.records", KIND, number) == made[group == number]).all()
     assert count_records(tmp_path / "deep" / "x.records", KIND) == 200
+
+
+def test_the_writer_takes_the_memory_that_it_says(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "SPILL_BYTES", 1 << 18)
+    writer = RecordWriter(tmp_path / "x", KIND, 9)
+    tracemalloc.start()
+    for start in range(25_000):
+        # Arrays of their own, as signers make them for each document.
+        writer.add(some(1, start), np.array([start % 9]))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    writer.close()
+    # Sorting a segment takes thrice the buffer; the offsets come to it.
+    assert peak < 3 * (1 << 18) + (1 << 16)
+    assert count_records(tmp_path / "x", KIND) == 25_000
 
 
 def test_nothing_is_a_file_too(tmp_path):

@@ -5,7 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from danlu.dedup import substrings
 from danlu.dedup.settings import Substrings
+from danlu.errors import RecipeError
 from danlu.words.text import Text
 
 
@@ -113,6 +115,19 @@ def test_chinese_is_cut_by_character(deduplicate):
         Substrings(min_words=10), [["甲文开头" + common + "甲文结尾"], ["乙" + common + "丙"]]
     )
     assert found.texts() == ["甲文开头" + common + "甲文结尾", "乙丙"]
+
+
+def test_no_cut_parts_a_letter_from_its_vowel_signs(deduplicate):
+    common = "ี่ยาวนานผ่านแม่น้ำและภูเขา"
+    found = deduplicate(Substrings(min_words=10), [[f"ท{common}ด"], [f"ป{common}ิด", f"{common}"]])
+    assert found.texts() == [f"ท{common}ด", "ปี่าิด", "ี่"]
+
+
+def test_a_shard_with_more_words_than_can_be_numbered_is_refused(deduplicate, monkeypatch):
+    monkeypatch.setattr(substrings, "MOST_WORDS", 7)
+    assert deduplicate(Substrings(min_words=3), [["a b c d", "a b c"], ["e f g"]]).texts()[1] == ""
+    with pytest.raises(RecipeError, match=r"shard 1 has more than 7 words.*corpus\.shard_bytes"):
+        deduplicate(Substrings(min_words=3), [["a b"], ["a b c d", "a b c d"]])
 
 
 def test_empty_and_short_documents_are_untouched(deduplicate):

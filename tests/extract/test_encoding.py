@@ -3,7 +3,7 @@
 import pytest
 
 from danlu.errors import InputError
-from danlu.extract.encoding import Decoder, decode, guess_encoding
+from danlu.extract.encoding import Decoder, decode, decode_line, guess_encoding
 
 CHINESE = "今天天气很好，我们去公园里散步。孩子们在草地上跑来跑去，大人们坐在树下说话。这是一个平常的星期天。"
 TRADITIONAL = (
@@ -98,3 +98,13 @@ def test_a_byte_order_mark_of_utf16_refuses_at_once():
     data = ("English text of two bytes a character\n" * 4_000).encode("utf-16")
     with pytest.raises(InputError, match='encoding = "utf-16"'):
         Decoder("a.txt").decode(data.split(b"\n")[0])
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"plain", "ü".encode(), b"caf\xe9", b"\xff\xfea", "a\ufffd".encode() + b"\xff"]
+)
+def test_a_line_is_decoded_as_the_file_is_without_a_verdict(data):
+    assert decode_line(data) == (
+        data.decode("utf-8", "replace"),
+        data.count(b"\xff") + data.count(b"\xfe") + data.count(b"\xe9"),
+    )

@@ -25,11 +25,15 @@ def dangerous(data, charset, name):
         os.kill(os.getpid(), signal.SIGSEGV)
     while data == b"hang":
         pass
+    if data == b"half":
+        os.write(worker_output, b'{"title": "ab')
+        os.kill(os.getpid(), signal.SIGKILL)
     if data == b"eat" or (data == b"leak" and pages > 1):
         raise MemoryError
     print("noise on standard output")
     return html.Page(charset, data.decode(), 0)
 
+worker_output = os.dup(1)
 worker.extract_page = dangerous
 worker.CPU_SECONDS = 0.1
 worker.main()
@@ -56,7 +60,12 @@ def test_the_way_through_a_process_changes_nothing():
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [(b"crash", "crashed on it .SIGSEGV"), (b"hang", "took too long"), (b"eat", "raised MemoryError")],
+    [
+        (b"half", "crashed on it .SIGKILL"),
+        (b"crash", "crashed on it .SIGSEGV"),
+        (b"hang", "took too long"),
+        (b"eat", "raised MemoryError"),
+    ],
 )
 def test_one_page_fails_and_the_others_go_on(dangerous, page, words):
     assert dangerous.extract(b"before", "utf-8") == ("utf-8", "before", 0)

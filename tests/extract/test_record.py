@@ -61,6 +61,7 @@ def test_ids_are_text_or_whole_numbers():
         None,
     ]
     assert id_of({}, Fields()) is None
+    assert [id_of({"id": value}, Fields()) for value in ("", " ", True, 0)] == [None, None, None, "0"]
     assert id_of({"number": 1}, Fields(id="number")) == "1"
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ import pytest
 import toy_tasks
 from danlu.errors import DanluError, InputError, MissingError
 from danlu.jobs import pool, ray_engine
+from danlu.jobs.queue import Queue
 from danlu.jobs.run import Engine, run_tasks
+from danlu.jobs.task import Batch
+from danlu.log import Progress
 from small_cluster import cluster, loopback
 
 __all__ = ["cluster", "loopback"]
@@ -83,6 +87,22 @@ def test_without_ray_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingError, match=r'pip install "danlu\[cluster\]"'):
         run("ray", toy_tasks.square, tmp_path / "ray")
+
+
+def test_the_end_of_ones_own_node_is_an_error_and_not_a_wait(tmp_path: Path) -> None:
+    own = {"NodeID": "ours", "Alive": True}
+    ray = SimpleNamespace(
+        remote=lambda **_: lambda actor: actor,
+        wait=lambda *_, **__: ([], []),
+        get_runtime_context=lambda: SimpleNamespace(get_node_id=lambda: "ours"),
+        nodes=lambda: [{"NodeID": "other", "Alive": False}, own],
+    )
+    batch = Batch(toy_tasks.square, [{"n": 1, "out": str(tmp_path)}], "toys")
+    actors = ray_engine._Actors(ray, "toy_tasks:square", batch, Queue(batch, Progress("toys", None, "tasks")))
+    actors.await_one()
+    own["Alive"] = False
+    with pytest.raises(DanluError, match=r"toys: the Ray node of this machine has ended.*done is kept"):
+        actors.await_one()
 
 
 def test_an_actor_reports_as_a_worker_does(tmp_path: Path) -> None:

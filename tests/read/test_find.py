@@ -6,7 +6,7 @@ import sys
 import fsspec
 import pytest
 
-from danlu.errors import InputError, MissingError
+from danlu.errors import InputError, MissingError, Stopped
 from danlu.read.find import find_files, whole_pieces
 from danlu.read.settings import Source
 
@@ -153,3 +153,25 @@ def test_a_folder_is_no_repository_for_texts(folder, repository):
 def test_texts_of_python_are_pieces(folder):
     (piece,) = whole_pieces(Source(domain="d", paths=["python:stdlib"]), folder)
     assert (piece.path, piece.start, piece.end) == ("python:stdlib", 0, None)
+
+
+def listed(monkeypatch, remote, **info):
+    monkeypatch.setattr(type(remote), "info", lambda *_: {"name": "/bucket/a.txt", "type": "file", **info})
+    (piece,) = whole_pieces(Source(domain="d", paths=["memory://bucket/a.txt"]), None)
+    return piece.size, piece.can_cut
+
+
+def test_a_file_of_unknown_size_counts_as_a_guess(remote, monkeypatch):
+    assert listed(monkeypatch, remote, size=None) == (64_000_000, False)
+    assert listed(monkeypatch, remote) == (64_000_000, False)
+    assert listed(monkeypatch, remote, size=9, partial=False) == (9, False)
+    assert listed(monkeypatch, remote, size=0, partial=True) == (0, True)
+
+
+def test_a_listing_that_is_stopped_is_stopped(folder, remote, monkeypatch):
+    def stop(*_, **__):
+        raise Stopped("asked to stop")
+
+    monkeypatch.setattr(type(remote), "glob", stop)
+    with pytest.raises(Stopped):
+        names(folder, "memory://bucket/*")

@@ -17,6 +17,9 @@ def test_text_id_and_byte_range():
     first, second = read(data)
     assert (first.text, first.id, data[first.start : first.end]) == ("one", "7", data[:24])
     assert (second.text, second.id, json.loads(data[second.start :])["text"]) == ("zwei ü", None, "zwei ü")
+    assert (first.line, second.line) == (1, 3)
+    (part,) = read_jsonl(io.BytesIO(data[25:]).read, "a.jsonl", Fields(), 1000, start=26)
+    assert part.line is None
 
 
 def test_a_malformed_line_keeps_its_place_and_the_others_go_on():

@@ -45,10 +45,38 @@ def test_a_truncated_file_is_a_damage(tmp_path):
     assert [(type(item), item.reason) for item in read(path)] == [(Damage, "corrupt")]
 
 
-def test_text_that_is_not_utf8_is_a_damage(tmp_path):
-    bad = pa.array([b"\xff"]).view(pa.string())
-    (damage,) = read(write(tmp_path / "a.parquet", text=bad))
-    assert damage.reason == "corrupt"
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+def test_a_row_that_is_not_utf8_costs_no_other_row(tmp_path, kind):
+    texts = [f"text {number}".encode() for number in range(701)]
+    texts[300], texts[301] = b"caf\xe9 \xff", None
+    bad = pa.array(texts).view(pa.string())
+    if kind == "large_string":
+        bad = pa.array(texts, pa.large_binary()).view(pa.large_string())
+    elif kind == "dictionary":
+        bad = bad.dictionary_encode()
+    found = read(write(tmp_path / "a.parquet", text=bad, id=list(range(701))))
+    replaced, missing = (item for item in found if isinstance(item, Damage))
+    assert replaced == Damage(
+        "replaced_bytes", "a.parquet", 300, "2 undecodable places of 'text' became U+FFFD"
+    )
+    assert (missing.reason, missing.line) == ("missing_text", 301)
+    rows = [item for item in found if not isinstance(item, Damage)]
+    assert [row.id for row in rows] == [str(number) for number in range(701) if number != 301]
+    assert [rows[place].text for place in (299, 300, 301)] == ["text 299", "caf\ufffd \ufffd", "text 302"]
+
+
+def test_metadata_that_is_not_utf8_is_counted_too(tmp_path):
+    bad = pa.array([b"\xff", b"u"]).view(pa.string())
+    tags = pa.ListArray.from_arrays(pa.array([0, 1, 2]), bad)
+    path = write(tmp_path / "a.parquet", text=["a", "b"], url=bad, tags=tags, n=[1, 2])
+    found = list(read_parquet(path, "a", Fields(metadata=("tags", "n")), 1000))
+    damages, (first, second) = found[:2], found[2:]
+    assert sorted((damage.reason, damage.line) for damage in damages) == [
+        ("replaced_bytes", 0),
+        ("undecodable", 0),
+    ]
+    assert (first.text, first.metadata) == ("a", {"url": "\ufffd", "n": "1"})
+    assert (second.text, second.metadata) == ("b", {"url": "u", "tags": '["u"]', "n": "2"})
 
 
 def test_parts_are_row_groups_with_the_rows_numbers(tmp_path):

@@ -6,6 +6,7 @@ import json
 import subprocess
 from itertools import pairwise
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from danlu.errors import InputError
+from danlu.read import streams
 from danlu.read.documents import read_documents
 from danlu.read.settings import Source
 from danlu.read.shards import Shard, plan_shards, read_shard
@@ -162,3 +164,50 @@ def test_lines_of_parts_are_the_lines(data, cuts, limit):
     assert [span for span in parts if span.start < len(data)] == [
         span for span in part(0, None) if span.start < len(data)
     ]
+
+
+def test_files_of_unknown_size_are_spread_and_never_cut(tmp_path, monkeypatch):
+    files = fsspec.filesystem("memory")
+    files.pipe({f"/unknown/{number}.txt": b"one\ntwo\n" for number in range(6)})
+    found = {f"/unknown/{number}.txt": {"type": "file", "size": None} for number in range(6)}
+    monkeypatch.setattr(type(files), "glob", lambda *_, **__: found)
+    source = Source(domain="d", paths=["memory://unknown/*.txt"], document="line")
+    assert [len(shard.pieces) for shard in plan_shards([source], tmp_path, 130_000_000)] == [2, 2, 2]
+    assert [len(shard.pieces) for shard in plan_shards([source], tmp_path, 4)] == [1] * 6
+
+
+def verdict(source, base, size):
+    """The texts and the counted damages, or the words of the error."""
+    damages = []
+    shards = plan_shards([source], base, size)
+    try:
+        texts = [
+            document.text
+            for shard in shards
+            for document in read_shard(shard, [source], base, 500, damages.append)
+        ]
+    except InputError as error:
+        return str(error)
+    return texts, [damage.reason for damage in damages]
+
+
+@pytest.mark.parametrize("judged", [3_000, 1 << 22])
+@pytest.mark.parametrize("order", ["sound first", "bad first", "one bad", "bad in the middle"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])
+def test_no_shard_size_changes_the_verdict_on_an_encoding(tmp_path, monkeypatch, name, order, judged):
+    monkeypatch.setattr(streams, "JUDGED_BYTES", judged)
+    form = '{{"text": "{}"}}\n' if name == "a.jsonl" else "{}\n"
+    sound = [form.format(f"{n} Élève à l'été").encode() for n in range(300)]
+    bad = [form.format(f"{n} caf\xe9 cr\xe8me").encode("latin-1") for n in range(100)]
+    lines = {
+        "sound first": sound + bad,
+        "bad first": bad + sound[:20],
+        "one bad": sound + bad[:1],
+        "bad in the middle": sound[:150] + bad + sound[150:],
+    }[order]
+    (tmp_path / name).write_bytes(b"".join(lines))
+    source = Source(domain="d", paths=[name], document="line" if name == "a.txt" else "file")
+    whole = verdict(source, tmp_path, 10**9)
+    assert isinstance(whole, str) == (order == "bad first")
+    for size in (7, 50, 900, 4_000):
+        assert verdict(source, tmp_path, size) == whole

@@ -75,3 +75,11 @@ def test_a_full_disk_leaves_the_old_part_and_nothing_else(tmp_path, monkeypatch)
         write_part(path, documents(5))
     assert list(read_part(path)) == documents(3)
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_parts_are_in_order_of_their_numbers(tmp_path):
+    numbers = [100_000, 99_999, 2, 1_000_000, 100_001]
+    for number in numbers:
+        write_part(part_path(tmp_path, "train", "prose", number), [])
+    expected = [part_path(tmp_path, "train", "prose", number) for number in sorted(numbers)]
+    assert list_parts(tmp_path, "train", "prose") == expected

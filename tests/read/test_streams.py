@@ -13,10 +13,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from danlu.errors import InputError, MissingError
+from danlu.errors import InputError, MissingError, Stopped
 from danlu.read import streams
 from danlu.read.streams import (
     Span,
+    judged_lines,
     open_file,
     open_stream,
     read_whole,
@@ -154,3 +155,22 @@ def test_other_encodings_are_transcoded_across_chunks(tmp_path, monkeypatch, enc
     path.write_bytes(text.encode(encoding))
     with open_stream(path, encoding) as read:
         assert read_whole(read, 1000).data == text.encode()
+
+
+def test_a_read_that_is_stopped_is_stopped(remote, monkeypatch):
+    def stop(*_):
+        raise Stopped("asked to stop")
+
+    monkeypatch.setattr(fsspec.implementations.memory.MemoryFile, "read", stop)
+    with pytest.raises(Stopped), open_stream("memory://bucket/a.txt") as read:
+        read_whole(read, 99)
+
+
+def test_what_lies_behind_the_judged_head_of_a_file_refuses_nothing(monkeypatch):
+    monkeypatch.setattr(streams, "JUDGED_BYTES", 12)
+    bad = b"caf\xe9\n" * 99
+    assert len(list(judged_lines(io.BytesIO(b"plain text\n" + bad).read, "a.txt", 99))) == 101
+    for end in (None, 3):
+        with pytest.raises(InputError, match=r"a\.txt is not UTF-8"):
+            list(judged_lines(io.BytesIO(bad).read, "a.txt", 99, 0, end))
+    assert len(list(judged_lines(io.BytesIO(bad[4:]).read, "a.txt", 99, 5))) == 99

@@ -115,6 +115,16 @@ def test_user_lists(tmp_path):
     assert outcome("https://fine.org/verycheap.pills", **settings) == "word_part"
 
 
+def test_a_list_is_read_once_until_it_is_forgotten(tmp_path):
+    mine = tmp_path / "d.txt"
+    mine.write_text("spam.example\n")
+    assert outcome("https://fine.org/", domain_lists=[str(mine)]) == ""
+    mine.write_text("fine.org\n")
+    assert outcome("https://fine.org/", domain_lists=[str(mine)]) == ""
+    url.forget_files()
+    assert outcome("https://fine.org/", domain_lists=[str(mine)]) == "domain"
+
+
 def test_a_document_without_an_address():
     assert all(math.isnan(value) for value in url.measure(Text("text"), Url()).values)
     assert outcome("") == ""

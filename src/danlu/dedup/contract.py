@@ -64,14 +64,7 @@ class Alive:
     """Which documents the earlier steps of the same round left."""
 
     before: tuple[Path, ...] = ()
-    """The `work` directories of those steps, resolved."""
-
-    def of(self, shard: int, documents: int) -> Bools:
-        """(documents,) False where one of the steps dropped it."""
-        alive = np.ones(documents, np.bool_)
-        for work in self.before:
-            alive &= ~read_outcome(work, shard).dropped
-        return alive
+    """The `work` directories of those steps, resolved; who is dropped in none of them is alive."""
 
 
 def suggest_ranges(settings: SharedStep, text_bytes: int) -> int:

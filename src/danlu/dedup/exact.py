@@ -1,8 +1,9 @@
 """Equal text: the key that equal documents share, and the pieces of a text that are compared instead of the whole.
 
-Decides: equality of documents is that of the SHA-256, of the text with every run of white space as one space unless
-told otherwise. Lines of white space alone are no pieces. Guarantee: pieces are cut at their own bounds, never inside a
-line (or sentence). Costs: about 80 MB/s for documents, 30 for lines.
+Decides: documents are equal by the SHA-256 of the text, with every run of white space as one space unless told
+otherwise; repeats.py keeps its first 128 bits, and of a piece the 128 bits of xxh3, which is no cryptographic hash.
+Lines of white space alone are no pieces. Guarantee: pieces are cut at their own bounds, never inside a line (or
+sentence). Costs: about 80 MB/s for documents, 30 for lines.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ def exact_key(text: str, settings: Exact) -> bytes:
 
 def pieces(text: Text, settings: Exact | Boilerplate) -> Spans:
     """The pieces that a step compares, in code points [start, end), in order; runs of sentences overlap."""
-    unit = "line" if isinstance(settings, Boilerplate) else settings.unit
-    if unit == "sentences":
+    if isinstance(settings, Boilerplate):
+        lines = _lines(text.text)
+        least = settings.min_characters
+        return [(start, end) for start, end in lines if len(text.text[start:end].strip()) >= least]
+    if settings.unit == "sentences":
         found = _sentence_runs(text)
     else:
-        found = list((_lines if unit == "line" else _paragraphs)(text.text))
+        found = list((_lines if settings.unit == "line" else _paragraphs)(text.text))
     return [(start, end) for start, end in found if end - start >= settings.min_characters]
 
 

@@ -3,7 +3,7 @@
 Decides: the order of documents. Among equal ones the best comes first: an earlier corpus, then what is held out, then
 by the keep rule (the longest, or the lowest number). Guarantees: files under `work` belong to one plan; another plan
 over the same signatures starts over. Costs: a plan is read once a task, the table of a shard's documents (5 bytes each)
-once a task and shard.
+once a task and shard, what an earlier step dropped once a process and shard (kept, a bit a document).
 
     work/signed/SHARD.*   signatures; SHARD.json, written last, says with which settings
     work/plan.json        this plan
@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from danlu.dedup.contract import Alive, Longs, Outcome, Run, Spans
-from danlu.dedup.records import Records, count_records, read_group, write_records
+from danlu.dedup.contract import Bools, Longs, Outcome, Run, Spans
+from danlu.dedup.records import ADVICE, Records, count_records, read_group, write_records
 from danlu.dedup.settings import Boilerplate, Exact, MinHash, SharedStep, Substrings
-from danlu.errors import MismatchError, MissingError
+from danlu.errors import DamagedError, MismatchError, MissingError
 from danlu.files import digest, read_json, write_json
+from danlu.rng import mix
 
 Keys = npt.NDArray[np.uint64]
 Orders = npt.NDArray[np.uint32]
@@ -100,7 +101,12 @@ def write_plan(plan: Plan) -> None:
     expected = {"settings": digest(_dump(plan.settings)), "ranges": plan.ranges}
     for shard in (*plan.references, *plan.shards):
         note = sign_file(plan.work, shard, "json")
-        if read_json(note) != expected:
+        try:
+            signed = read_json(note)
+        except DamagedError as error:
+            # Removing the note is no help: the shard would not be signed again.
+            raise DamagedError(f"{note} is damaged: {ADVICE}") from error
+        if signed != expected:
             raise MismatchError(
                 f"{note}: shard {shard} was signed with other settings; remove {plan.work} and sign again"
             )
@@ -165,11 +171,12 @@ def read_range(plan: Plan, dtype: np.dtype[np.void], group: int) -> tuple[Record
     Earlier corpora come first, then documents in the order of their numbers.
     """
     records, numbers = [np.empty(0, dtype)], [np.empty(0, np.int64)]
-    for shard in (*plan.references, *plan.shards):
+    before = [find_dropped(work) for work in plan.before]
+    for place, shard in enumerate((*plan.references, *plan.shards)):
         part = read_group(sign_file(plan.work, shard, "records"), dtype, group)
-        if len(part) and plan.before and shard not in plan.references:
-            documents = count_records(sign_file(plan.work, shard, "documents"), DOCUMENT)
-            part = part[Alive(plan.before).of(shard, documents)[part["index"]]]
+        for dropped in before if place >= len(plan.references) else ():
+            if len(part):
+                part = part[~dropped.of(shard, part["index"])]
         records.append(part)
         numbers.append((shard << 32) | part["index"].astype(np.int64))
     return np.concatenate(records), np.concatenate(numbers)
@@ -208,11 +215,8 @@ def hash_range(keys: Keys, ranges: int) -> Longs:
 
 
 def number_range(numbers: Longs, ranges: int) -> Longs:
-    """(n,) the same for document numbers, scattered first (Steele et al. 2014, SplitMix64)."""
-    x = numbers.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return hash_range(x ^ (x >> np.uint64(31)), ranges)
+    """(n,) the same for document numbers, scattered first."""
+    return hash_range(mix(numbers.view(np.uint64)), ranges)
 
 
 def run_ranges(plan: Plan, run: Run, function: Task, title: str, **more: Any) -> None:
@@ -268,6 +272,42 @@ def load_outcome(work: Path, shard: int) -> Outcome:
     for index, start, end in cuts.tolist():
         spans.setdefault(index, []).append((start, end))
     return Outcome(match >= 0, match, pair, similarity, spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Which documents a resolved step dropped."""
+
+    work: Path
+    resolution: tuple[int, int]
+    """Of which resolution: another one writes another done.json."""
+    bits: dict[int, npt.NDArray[np.uint8]]
+    """shard -> a bit a document, for the shards that were asked for."""
+
+    def of(self, shard: int, index: npt.NDArray[np.integer[Any]]) -> Bools:
+        """(n,) whether the documents at `index` (n,) of a shard were dropped."""
+        if shard not in self.bits:
+            all_flags = np.zeros(count_records(sign_file(self.work, shard, "documents"), DOCUMENT), np.bool_)
+            all_flags[read_group(_outcome_file(self.work, shard, "drops"), DROP, 0)["index"]] = True
+            self.bits[shard] = np.packbits(all_flags, bitorder="little")
+        flags: Bools = (self.bits[shard][index >> 3] >> (index & 7).astype(np.uint8) & 1).astype(np.bool_)
+        return flags
+
+
+_DROPPED: dict[Path, Dropped] = {}
+"""The tables of this process: every band of every range asks for all shards."""
+
+
+def find_dropped(work: Path) -> Dropped:
+    """What the step in `work` dropped, as far as it was read already; that of an older resolution is forgotten."""
+    try:
+        done = (work / "done.json").stat()
+    except FileNotFoundError:
+        raise MissingError(f"{work} has no outcome: resolve the step before its outcome is read") from None
+    resolution = (done.st_ino, done.st_mtime_ns)
+    if work not in _DROPPED or _DROPPED[work].resolution != resolution:
+        _DROPPED[work] = Dropped(work, resolution, {})
+    return _DROPPED[work]
 
 
 def _outcome_file(work: Path, shard: int, kind: str) -> Path:

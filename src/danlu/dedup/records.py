@@ -2,8 +2,9 @@
 
 Decides: a task writes one file; each later task reads its own group of every file. Guarantees: the records of a group
 come back in the order in which they were added; a file is whole or absent; one that is shorter or longer than it says
-is refused by name. Costs: in memory at most `SPILL_BYTES` of records while writing, thrice that while a segment is
-sorted; three small reads a file and group.
+is refused by name. Costs: in memory at most `SPILL_BYTES` of records and their groups while writing, however small the
+arrays are that they come in, half as much again while that grows, thrice that while a segment is sorted; three small
+reads a file and group.
 
     segment 0 sorted by group | segment 1 ... | int64 offsets (segments, groups + 1) in records | trailer
 """
@@ -27,6 +28,8 @@ Groups = npt.NDArray[np.int64]
 
 SPILL_BYTES = 64 << 20
 _MAGIC = b"danluRec"
+ADVICE = "remove the work directory that it lies in and run again"
+"""For a file that is not what was written: removing it alone would leave the rest of the build waiting for it."""
 _TRAILER = np.dtype(
     [("magic", "S8"), ("record_bytes", "<i8"), ("groups", "<i8"), ("segments", "<i8"), ("records", "<i8")]
 )
@@ -38,8 +41,7 @@ class RecordWriter:
     def __init__(self, path: Path, dtype: np.dtype[np.void], groups: int) -> None:
         self._path, self._dtype, self._groups = path, dtype, groups
         self._temporary = path.with_name(f"{TEMPORARY}{path.name}")
-        self._waiting: list[tuple[Records, Groups]] = []
-        self._waiting_bytes = 0
+        self._records, self._group, self._waiting = np.empty(0, dtype), np.empty(0, np.int64), 0
         self._offsets: list[Groups] = []
         self._count = 0
         self._file: BinaryIO | None = None
@@ -48,16 +50,22 @@ class RecordWriter:
         """(n,) records and (n,) the group of each, in [0, groups)."""
         if records.dtype != self._dtype or len(records) != len(group):
             raise ValueError(f"{len(records)} records of {records.dtype} for {len(group)} groups")
-        if len(records):
-            self._waiting.append((records, group))
-            self._waiting_bytes += records.nbytes + group.nbytes
-        if self._waiting_bytes >= SPILL_BYTES:
+        most = SPILL_BYTES // (self._records.itemsize + self._group.itemsize)
+        if self._waiting + len(records) > most:
             self._spill()
+        if len(records) > most:
+            # Is in memory as it is: a copy of it would come to that.
+            self._write_segment(records, group)
+        else:
+            end = self._waiting + len(records)
+            if end > len(self._records):
+                self._grow(min(most, max(end, 2 * len(self._records))))
+            self._records[self._waiting : end], self._group[self._waiting : end] = records, group
+            self._waiting = end
 
     def close(self) -> None:
         """Writes what is left and gives the file its name."""
-        if self._waiting:
-            self._spill()
+        self._spill()
         offsets = np.concatenate([*self._offsets, np.empty(0, np.int64)])
         trailer = np.zeros(1, _TRAILER)
         trailer[0] = (_MAGIC, self._dtype.itemsize, self._groups, len(self._offsets), self._count)
@@ -75,11 +83,19 @@ class RecordWriter:
             self._file = self._temporary.open("wb")
         return self._file
 
+    def _grow(self, capacity: int) -> None:
+        records, group = np.empty(capacity, self._dtype), np.empty(capacity, np.int64)
+        records[: self._waiting] = self._records[: self._waiting]
+        group[: self._waiting] = self._group[: self._waiting]
+        self._records, self._group = records, group
+
     def _spill(self) -> None:
-        """One segment: everything that waits, stably sorted by group."""
-        records = np.concatenate([records for records, _ in self._waiting])
-        group = np.concatenate([group for _, group in self._waiting])
-        self._waiting, self._waiting_bytes = [], 0
+        if self._waiting:
+            self._write_segment(self._records[: self._waiting], self._group[: self._waiting])
+            self._waiting = 0
+
+    def _write_segment(self, records: Records, group: Groups) -> None:
+        """One segment, stably sorted by group."""
         counts = np.bincount(group, minlength=self._groups)
         if len(counts) > self._groups:
             raise ValueError(f"group {len(counts) - 1} of {self._groups}")
@@ -105,9 +121,7 @@ def read_group(path: Path, dtype: np.dtype[np.void], group: int) -> Records:
     with _open_whole(path, dtype) as (file, trailer):
         groups, segments, records = int(trailer["groups"]), int(trailer["segments"]), int(trailer["records"])
         if not 0 <= group < groups:
-            raise DamagedError(
-                f"{path} has {groups} groups and no group {group}: remove its folder, run again"
-            )
+            raise DamagedError(f"{path} has {groups} groups and no group {group}: {ADVICE}")
         slices = [np.empty(0, dtype)]
         for segment in range(segments):
             place = records * dtype.itemsize + (segment * (groups + 1) + group) * 8
@@ -143,13 +157,11 @@ def _open_whole(path: Path, dtype: np.dtype[np.void]) -> Iterator[tuple[int, Any
         tail = os.pread(file, _TRAILER.itemsize, max(size - _TRAILER.itemsize, 0))
         trailer = np.frombuffer(tail, _TRAILER)[0] if len(tail) == _TRAILER.itemsize else None
         if trailer is None or trailer["magic"] != _MAGIC or trailer["record_bytes"] != dtype.itemsize:
-            raise DamagedError(f"{path} is not a whole file of records: remove its folder and run again")
+            raise DamagedError(f"{path} is not a whole file of records: {ADVICE}")
         offsets = int(trailer["segments"]) * (int(trailer["groups"]) + 1) * 8
         expected = int(trailer["records"]) * dtype.itemsize + offsets + _TRAILER.itemsize
         if size != expected:
-            raise DamagedError(
-                f"{path} has {size} bytes instead of {expected}: remove its folder and run again"
-            )
+            raise DamagedError(f"{path} has {size} bytes instead of {expected}: {ADVICE}")
         yield file, trailer
     finally:
         os.close(file)

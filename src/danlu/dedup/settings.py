@@ -96,7 +96,10 @@ class Decontaminate(Section):
     unit: Literal["words", "tokens", "characters"] = "words"
     """What an n-gram is made of; case, accents, punctuation and white space do not count, except in tokens."""
     ngram: int | None = Field(default=None, ge=2)
-    """Units in an n-gram: 13 words (GPT-3), 10 tokens (Llama 2) or 50 characters (GPT-4) where not given."""
+    """Units in an n-gram: 13 words (GPT-3), 10 tokens (Llama 2) or 50 characters (GPT-4) where not given.
+
+    In scripts without spaces each character is a word, and a name may have 13: give 30 for sets in such scripts.
+    """
     tokenizer: str = ""
     """The tokenizer.json that `unit = "tokens"` cuts with."""
     max_share: float = Field(default=0.0, ge=0.0, lt=1.0)

@@ -3,7 +3,8 @@
 Decides: what belongs to runs of at least `min_words` words that occur twice is what windows of `min_words` words cover
 that occur twice; windows are compared by 64-bit hash. With keep = "first" the first occurrence of each window stays
 (plan.py says which is first), and what any other one covers goes; a text that repeats itself keeps its first period.
-Guarantees: a cut begins and ends with a word; no window lies in two documents. Costs: 24 bytes of disk a word; memory
+Guarantees: a cut begins and ends with a word, and never parts a letter from its vowel signs; no window lies in two
+documents. Costs: 24 bytes of disk a word; memory
 for the windows of one range. A false match needs two equal hashes: one in 1.8e19 pairs of windows.
 """
 
@@ -35,8 +36,10 @@ from danlu.dedup.plan import (
 from danlu.dedup.records import RecordWriter, read_group, read_rows, write_records
 from danlu.dedup.repeats import best_of_groups, group_equal
 from danlu.dedup.settings import Substrings
+from danlu.errors import RecipeError
+from danlu.words.classes import ALPHA, UNSPACED, table
 from danlu.words.shingles import ngram_hashes, word_hashes
-from danlu.words.text import Text
+from danlu.words.text import Text, Words
 
 WINDOW = np.dtype([("key", "<u8"), ("index", "<u4"), ("word", "<u4")])
 MARK = np.dtype([("word", "<u4")])
@@ -44,6 +47,8 @@ MARK = np.dtype([("word", "<u4")])
 WORD = np.dtype([("start", "<u4"), ("end", "<u4")])
 BEGIN = np.dtype([("index", "<u4"), ("word", "<u4")])
 """Which word of the shard a document begins with."""
+MOST_WORDS = 1 << 32
+"""In a shard: that many have a number in these records."""
 _STAGE = "marks"
 
 
@@ -59,10 +64,15 @@ class WindowSigner:
         self._words = RecordWriter(sign_file(work, shard, "words"), WORD, 1)
 
     def add(self, index: int, text: Text, held_out: bool) -> None:
-        """One document."""
+        """One document. Raises RecipeError where the shard has too many words to number them."""
+        words = _whole_letters(text)
+        if self._count + len(words.starts) > MOST_WORDS:
+            raise RecipeError(
+                f"substrings: shard {self._place[1]} has more than {MOST_WORDS:,} words, which is the most that it can "
+                "number; make corpus.shard_bytes smaller"
+            )
         self._signed.append((index, held_out, len(text.text)))
         self._first_words.append(self._count)
-        words = text.words
         keys = ngram_hashes(word_hashes(text.codes, words), self._settings.min_words)
         windows = np.empty(len(keys), WINDOW)
         windows["key"], windows["index"] = keys, index
@@ -82,6 +92,19 @@ class WindowSigner:
         begins["index"], begins["word"] = [index for index, _, _ in self._signed], self._first_words
         write_records(sign_file(work, shard, "begins"), begins, np.zeros(len(begins), np.int64), 1)
         finish_signing(self._settings, work, shard, ranges, document_table(documents, self._signed))
+
+
+def _whole_letters(text: Text) -> Words:
+    """The words of a text; of scripts that are split by character, with the vowel signs that stand on each."""
+    words = text.words
+    if text.splitter != "characters":
+        return words
+    is_sign = (table()[text.codes[words.starts]] & (UNSPACED | ALPHA)) == UNSPACED
+    is_sign[1:] &= words.starts[1:] == words.ends[:-1]
+    is_sign[:1] = False
+    first = np.flatnonzero(~is_sign)
+    last = np.append(first, len(is_sign))[1:] - 1
+    return Words(words.starts[first], words.ends[last])
 
 
 def resolve_windows(plan: Plan, run: Run) -> None:

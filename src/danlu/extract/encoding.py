@@ -3,7 +3,8 @@
 Decides for a file, never for a line of it: one with more broken than sound multi-byte sequences, and more than one in a
 thousand bytes, is in another encoding and is refused, never read as rubbish; one with fewer is UTF-8 that was damaged,
 and its bad bytes become U+FFFD. A single stray byte refuses nothing. The guess decodes a sample with each candidate and
-looks for the characters that fill real text of that script. Costs: one C pass for sound text.
+looks for the characters that fill real text of that script. A file of lines, which may be read in parts, is judged by
+its first JUDGED_BYTES alone (`read/streams.py`). Costs: one C pass for sound text.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 
 from danlu.errors import InputError
 
+JUDGED_BYTES = 1 << 22
 _SAMPLE_BYTES = 1 << 16
 _STRAY_SHARE = 0.001
 """Bad sequences a byte up to which they are damage: normalising keeps a text with that many."""
@@ -79,8 +81,7 @@ class Decoder:
 
     def _replaced(self, data: bytes, start: int, place: int) -> tuple[str, int]:
         """What `decode` returns for bytes with a bad one at `place`, which is evidence against the file."""
-        text = data.decode("utf-8", "replace")
-        replaced = text.count("\ufffd") - data.count("\ufffd".encode())
+        text, replaced = _replace(data)
         self._sound += len(_MULTIBYTE.findall(data))
         self._bad += replaced
         self._first = self._first or f"byte 0x{data[place]:02x} at {start + place}"
@@ -105,6 +106,19 @@ class Decoder:
             else "it does not look like text in any encoding known here: leave it out, or set encoding = to its name"
         )
         raise InputError(f"{self._source} is not UTF-8 ({self._first}); {todo}")
+
+
+def decode_line(data: bytes) -> tuple[str, int]:
+    """What `Decoder.decode` returns, of bytes that speak neither for nor against a file."""
+    try:
+        return data.decode("utf-8"), 0
+    except UnicodeDecodeError:
+        return _replace(data)
+
+
+def _replace(data: bytes) -> tuple[str, int]:
+    text = data.decode("utf-8", "replace")
+    return text, text.count("\ufffd") - data.count("\ufffd".encode())
 
 
 def decode(data: bytes, source: str, start: int = 0) -> tuple[str, int]:

@@ -63,7 +63,8 @@ class Extractor:
             line = process.stdout.readline()
         except BrokenPipeError:
             line = b""
-        if not line:
+        # A process that was killed while it answered leaves half a line.
+        if not line.endswith(b"\n"):
             raise ExtractionError(self._why_ended())
         answer = json.loads(line)
         if "error" in answer:
@@ -87,7 +88,7 @@ class Extractor:
     def _check_start(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout
         line = process.stdout.readline()
-        problem = json.loads(line).get("error") if line else "its process does not start"
+        problem = json.loads(line).get("error") if line.endswith(b"\n") else "its process does not start"
         if problem:
             self.close()
             raise MissingError(

@@ -78,9 +78,11 @@ def _missing(field: str, record: Mapping[str, Any], key: str) -> str:
 
 
 def id_of(record: Mapping[str, Any], fields: Fields) -> str | None:
-    """The id that a record gives, None where it gives none."""
+    """The id that a record gives, None where it gives none; a blank text names no document, nor does true."""
     given = record.get(fields.id)
-    return str(given) if isinstance(given, (str, int)) else None
+    if isinstance(given, bool) or not isinstance(given, (str, int)):
+        return None
+    return str(given) if str(given).strip() else None
 
 
 def metadata_of(record: Mapping[str, Any], fields: Fields) -> dict[str, str]:

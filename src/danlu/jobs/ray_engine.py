@@ -1,8 +1,9 @@
 """Tasks under Ray: actors of one core each on all nodes of a cluster, which pull one task after the other.
 
 Ray's core alone is used, not Ray Data: the files that tasks write are the state, so that nothing needs Ray's object
-store. Guarantees: a lost actor or node costs the time of its tasks; a connection that was made here is closed again.
-Decides: no cluster is started, since on one machine the pool does the same with less. Costs: seconds to connect.
+store. Guarantees: a lost actor or node costs the time of its tasks; the loss of this machine's own node, after which
+Ray starts nothing for this process, is an error; a connection that was made here is closed again. Decides: no cluster
+is started, since on one machine the pool does the same with less. Costs: seconds to connect and to start an actor.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class _Actors:
     def await_one(self) -> None:
         """Waits a moment for one actor, accounts for its task, and gives it the next."""
         done, _ = self._ray.wait(list(self._running), timeout=_TICK_SECONDS)
+        if not done:
+            self._check_own_node()
         for reference in done:
             actor, number = self._running.pop(reference)
             try:
@@ -100,6 +103,15 @@ class _Actors:
 
     def _busy(self) -> int:
         return sum(number is not None for _, number in self._running.values())
+
+    def _check_own_node(self) -> None:
+        own = self._ray.get_runtime_context().get_node_id()
+        if any(node["NodeID"] == own and not node["Alive"] for node in self._ray.nodes()):
+            raise DanluError(
+                f"{self._batch.title}: the Ray node of this machine has ended, and Ray starts nothing for a process "
+                'without one. Start it again ("ray start") and type the same command: what is done is kept. '
+                "Ray's own logs say why it ended; most often memory ran out"
+            )
 
     def _accept(self, number: int, text: str) -> int | None:
         report = json.loads(text)

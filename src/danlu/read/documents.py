@@ -63,7 +63,7 @@ def read_pieces(
                 replaced = raw.text.count("\ufffd") if is_transcoded else raw.replaced
                 if replaced:
                     detail = f"{replaced} undecodable places became U+FFFD, from byte {raw.start} on"
-                    damaged(Damage("replaced_bytes", raw.source, detail=detail))
+                    damaged(Damage("replaced_bytes", raw.source, raw.line, detail))
                 yield _document(raw, source, damaged)
 
 
@@ -146,7 +146,8 @@ def _document(raw: Raw, source: Source, damaged: Callable[[Damage], None]) -> Do
         # Pairs that were escaped one by one are joined by the way over UTF-16; what is left alone is replaced.
         text = _whole(text)
         data = text.encode()
-        damaged(Damage("lone_surrogates", raw.source, detail=f"replaced by U+FFFD, from byte {raw.start} on"))
+        detail = f"replaced by U+FFFD, from byte {raw.start} on"
+        damaged(Damage("lone_surrogates", raw.source, raw.line, detail))
     given = None if raw.id is None else raw.id.encode("utf-8", "replace").decode()
     number = given if given is not None else xxhash.xxh3_128_hexdigest(data)
     return Document(

@@ -3,6 +3,7 @@
 Decides: globs are relative to the recipe's folder, or absolute, or URLs of any file system that fsspec opens; `**`
 crosses folders; names that begin with a dot only match where the glob spells the dot; a file reached twice is read
 once; a name without wildcards must exist. With format = "code" a folder that is a git repository is its tracked files.
+A file behind an address that does not say its size counts as 64 MB when shards are planned.
 Costs: one stat a file; one listing a remote glob; one `git ls-tree` a repository.
 """
 
@@ -14,25 +15,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from danlu.errors import InputError
+from danlu.errors import DanluError, InputError
 from danlu.extract.git import head_of, is_repository, list_files
 from danlu.read.raw import Piece
 from danlu.read.settings import PYTHON_PREFIX, Source
 from danlu.read.streams import is_remote, open_filesystem
 
+_UNKNOWN_BYTES = 64_000_000
 _MARKS = ("ETag", "etag", "LastModified", "Last-Modified", "mtime", "updated", "modified", "created")
 """What file systems call the thing that changes with a file; the first that there is counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a source. `path` and `name` are as in `Piece`; `mark` changes when the content does."""
+    """A file of a source. `path`, `name` and `can_cut` are as in `Piece`; `mark` changes when the content does."""
 
     path: str
     name: str
     size: int
     mark: str | int
     is_repository: bool = False
+    can_cut: bool = True
 
 
 def whole_pieces(source: Source, base: Path) -> list[Piece]:
@@ -40,7 +43,7 @@ def whole_pieces(source: Source, base: Path) -> list[Piece]:
     pieces = [Piece(path, path, 0, None, 0) for path in source.paths if path.startswith(PYTHON_PREFIX)]
     for file in find_files(source, base):
         revision = str(file.mark) if file.is_repository else ""
-        pieces.append(Piece(file.path, file.name, 0, None, file.size, revision))
+        pieces.append(Piece(file.path, file.name, 0, None, file.size, revision, file.can_cut))
     return pieces
 
 
@@ -113,6 +116,8 @@ def _match_remote(pattern: str) -> list[SourceFile]:
             found = {path: filesystem.info(path)}
     except FileNotFoundError:
         raise InputError(f"{pattern} does not exist; correct corpus.source.paths") from None
+    except DanluError:
+        raise
     except Exception as error:  # each file system has errors of its own
         raise InputError(
             f"{pattern} cannot be listed: {error}; check the address and the access to it"
@@ -126,6 +131,6 @@ def _match_remote(pattern: str) -> list[SourceFile]:
 
 def _describe_remote(url: str, info: dict[str, Any]) -> SourceFile:
     mark = next((str(info[key]) for key in _MARKS if info.get(key) is not None), "")
-    # A server that gives no parts of files gives none of known size here, so that nothing is cut.
-    size = int(info.get("size") or 0) if info.get("partial", True) else 0
-    return SourceFile(url, url, size, mark)
+    size = info.get("size")
+    can_cut = size is not None and bool(info.get("partial", True))
+    return SourceFile(url, url, _UNKNOWN_BYTES if size is None else int(size), mark, can_cut=can_cut)

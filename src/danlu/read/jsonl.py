@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from danlu.extract.encoding import Decoder
+from danlu.extract.encoding import decode_line
 from danlu.extract.packed import Read
 from danlu.extract.record import Fields, NoTextError, id_of, metadata_of, text_of
 from danlu.read.raw import Damage, Raw
-from danlu.read.streams import Span, split_lines
+from danlu.read.streams import Span, judged_lines
 
 
 def read_jsonl(
@@ -20,19 +20,18 @@ def read_jsonl(
 ) -> Iterator[Raw | Damage]:
     """One document a line; byte ranges are those of the line. A line longer than `limit` bytes is a damage.
 
-    Lines that begin at bytes [start, end), as `split_lines` has them; of a part of a file a damage says the byte, since
-    the number of the line is not known.
+    Lines that begin at bytes [start, end), as `judged_lines` has them; of a part of a file a damage says the byte,
+    since the number of the line is not known.
     """
-    decoder = Decoder(name)
-    for number, span in enumerate(split_lines(read, limit, start, end), 1):
+    for number, span in enumerate(judged_lines(read, name, limit, start, end), 1):
         if span.data is not None and (not span.data or span.data.isspace()):
             continue
+        line = None if start else number
         try:
-            yield _read_line(span, name, fields, limit, decoder)
+            yield _read_line(span, name, line, fields, limit)
         except _BadLineError as error:
             place = f"at byte {span.start}: " if start else ""
-            yield Damage(error.reason, name, None if start else number, f"{place}{error}")
-    decoder.finish()
+            yield Damage(error.reason, name, line, f"{place}{error}")
 
 
 class _BadLineError(Exception):
@@ -41,10 +40,10 @@ class _BadLineError(Exception):
         self.reason = reason
 
 
-def _read_line(span: Span, name: str, fields: Fields, limit: int, decoder: Decoder) -> Raw:
+def _read_line(span: Span, name: str, line_number: int | None, fields: Fields, limit: int) -> Raw:
     if span.data is None:
         raise _BadLineError("too_long", f"longer than {limit} bytes")
-    line, replaced = decoder.decode(span.data.removeprefix(b"\xef\xbb\xbf"), span.start)
+    line, replaced = decode_line(span.data.removeprefix(b"\xef\xbb\xbf"))
     try:
         value = json.loads(line)
         text = text_of(value, fields)
@@ -52,5 +51,13 @@ def _read_line(span: Span, name: str, fields: Fields, limit: int, decoder: Decod
         raise _BadLineError("missing_text", str(error)) from error
     except (ValueError, RecursionError) as error:
         raise _BadLineError("malformed_json", str(error)) from error
-    number, metadata = id_of(value, fields), metadata_of(value, fields)
-    return Raw(text, name, span.start, span.end, id=number, replaced=replaced, metadata=metadata)
+    return Raw(
+        text,
+        name,
+        span.start,
+        span.end,
+        id=id_of(value, fields),
+        replaced=replaced,
+        metadata=metadata_of(value, fields),
+        line=line_number,
+    )

@@ -1,7 +1,9 @@
 """Parquet to documents: only the columns of text, id and metadata are read, a batch of rows at a time.
 
 Decides: a row without text is a damage; a file without the column is an error that lists its columns; a file that
-is not whole is a damage, since other files may be. Costs: Arrow's decoding; memory one row group of those columns.
+is not whole is a damage, since other files may be; bytes that are not UTF-8 become U+FFFD and are counted with their
+row, and a list or the like that holds some is left out of the metadata. Costs: Arrow's decoding; memory one row group
+of those columns.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from danlu.errors import InputError
+from danlu.extract.encoding import decode_line
 from danlu.extract.record import Fields, NoTextError, id_of, metadata_of, text_of
 from danlu.read.raw import Damage, Raw
 from danlu.read.streams import open_file
 
 _ROWS = 256
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
+
+_Record = tuple[dict[str, Any], list[tuple[str, str]]]
+"""The values of a row, and the damages in it as reason and detail."""
 
 
 def read_parquet(
@@ -34,7 +40,8 @@ def read_parquet(
                 row = sum(sizes[:start])
                 groups = list(range(len(sizes)))[start:end]
                 for batch in file.iter_batches(_ROWS, row_groups=groups, columns=columns):
-                    for record in batch.to_pylist():
+                    for record, damages in _records(batch):
+                        yield from (Damage(reason, name, row, detail) for reason, detail in damages)
                         yield _row(record, fields, name, row, limit)
                         row += 1
         except _BROKEN as error:
@@ -82,6 +89,35 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _records(batch: pa.RecordBatch) -> list[_Record]:
+    """The rows of a batch, each with the reason and detail of what in it is not UTF-8."""
+    try:
+        return [(record, []) for record in batch.to_pylist()]
+    except UnicodeDecodeError:
+        rows: list[_Record] = [({}, []) for _ in range(batch.num_rows)]
+    for column, values in zip(batch.schema.names, batch.columns, strict=True):
+        plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+        is_text = _is_text(values.type)
+        cells = plain.cast(pa.large_binary()) if is_text else plain
+        for (record, damages), cell in zip(rows, cells, strict=True):
+            record[column] = _cell(column, cell, is_text, damages)
+    return rows
+
+
+def _cell(column: str, cell: pa.Scalar, is_text: bool, damages: list[tuple[str, str]]) -> Any:
+    try:
+        value = cell.as_py()
+    except UnicodeDecodeError as error:
+        damages.append(("undecodable", f"{column!r} is left out: {error}"))
+        return None
+    if not is_text or value is None:
+        return value
+    text, replaced = decode_line(value)
+    if replaced:
+        damages.append(("replaced_bytes", f"{replaced} undecodable places of {column!r} became U+FFFD"))
+    return text
 
 
 def _row(record: dict[str, Any], fields: Fields, name: str, row: int, limit: int) -> Raw | Damage:

@@ -10,10 +10,10 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from danlu.extract.encoding import Decoder
+from danlu.extract.encoding import Decoder, decode_line
 from danlu.extract.packed import Read
 from danlu.read.raw import Damage, Raw
-from danlu.read.streams import Span, read_whole, split_lines, split_stream
+from danlu.read.streams import Span, judged_lines, read_whole, split_stream
 
 _BLANK_LINES = rb"\n(?:[ \t\r]*\n)+"
 
@@ -24,20 +24,26 @@ def read_plain(
     """The documents of one plain text; `document` is file, line, blank_line or a separator.
 
     A file is the group of its document; documents that share a file are split by their own hash. `start` and `end`
-    are for lines alone, as `split_lines` has them.
+    are for lines alone, as `judged_lines` has them; all else is judged by the whole file.
     """
     decoder = Decoder(name)
     if document == "file":
         spans: Iterator[Span] = iter([read_whole(read, limit)])
     elif document == "line":
-        spans = split_lines(read, limit, start, end)
+        spans = judged_lines(read, name, limit, start, end)
     else:
         spans = split_stream(read, _separator(document), limit)
     for span in spans:
         if span.data is None:
             yield Damage("too_long", name, detail=f"starts at byte {span.start}, longer than {limit} bytes")
         elif span.data and not span.data.isspace():
-            yield _raw(decoder, span.data, span, name, name if document == "file" else None)
+            yield _raw(
+                None if document == "line" else decoder,
+                span.data,
+                span,
+                name,
+                name if document == "file" else None,
+            )
     decoder.finish()
 
 
@@ -49,11 +55,11 @@ def _separator(document: str) -> re.Pattern[bytes]:
     return re.compile(_BLANK_LINES if document == "blank_line" else given)
 
 
-def _raw(decoder: Decoder, data: bytes, span: Span, name: str, group: str | None) -> Raw:
+def _raw(decoder: Decoder | None, data: bytes, span: Span, name: str, group: str | None) -> Raw:
     start, end = span.start, span.end
     if start == 0 and data.startswith(codecs.BOM_UTF8):
         data, start = data[3:], 3
     if group is None and data.endswith(b"\r"):
         data, end = data[:-1], end - 1
-    text, replaced = decoder.decode(data, start)
+    text, replaced = decoder.decode(data, start) if decoder else decode_line(data)
     return Raw(text, name, start, end, group, replaced=replaced)

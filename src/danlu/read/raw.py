@@ -26,6 +26,8 @@ class Piece:
     size: int
     revision: str = ""
     """The commit that is read, of a git repository."""
+    can_cut: bool = True
+    """Whether a part of it can be read by itself; not where a server gives no parts, or does not say the size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Raw:
     replaced: int = 0
     """Undecodable bytes that became U+FFFD."""
     metadata: Mapping[str, str] = field(default_factory=dict)
+    line: int | None = None
+    """Its line in the source, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

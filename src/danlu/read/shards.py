@@ -1,10 +1,10 @@
 """Sources cut into shards of about the same size, which workers read on their own.
 
 Decides: large files of lines are cut at bytes, Parquet at row groups, repositories between files; a compressed file,
-and text whose documents are not lines, is one piece; small files are put together in order, never across sources.
-Guarantees: the shards in order give what the sources give when read whole, document by document, for every
-`shard_bytes`; damages in a later part of a file say the byte instead of the line. Costs: one listing, and the footer of
-each large Parquet file.
+text whose documents are not lines, and what a server gives only whole, is one piece; small files are put together in
+order, never across sources. Guarantees: the shards in order give what the sources give when read whole, document by
+document, for every `shard_bytes`, and a file in another encoding is refused for all or for none; damages in a later
+part of a file say the byte instead of the line. Costs: one listing, and the footer of each large Parquet file.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _group(pieces: Sequence[Piece], shard_bytes: int) -> Iterator[tuple[Piece, .
 
 
 def _cut(piece: Piece, kind: str, source: Source, base: Path, shard_bytes: int) -> list[Piece]:
-    if piece.size <= shard_bytes:
+    if piece.size <= shard_bytes or not piece.can_cut:
         return [piece]
     if kind == "parquet":
         return _cut_between(piece, row_group_bytes(place_of(piece, base)), shard_bytes)
@@ -101,7 +101,7 @@ def _cut(piece: Piece, kind: str, source: Source, base: Path, shard_bytes: int) 
     is_compressed = Path(piece.path).suffix.lower() in COMPRESSIONS
     if not is_lines or is_compressed or codecs.lookup(source.encoding).name != "utf-8":
         return [piece]
-    # Equal parts: a small rest would judge the encoding of a file by too little of it.
+    # Equal parts: a small rest would be a task of its own.
     count = -(-piece.size // shard_bytes)
     bounds = [piece.size * number // count for number in range(count + 1)]
     return [

@@ -94,7 +94,9 @@ def read_part(path: Path) -> Iterator[Document]:
 
 def list_parts(corpus: Path, split: str, domain: str) -> list[Path]:
     """The parts of a domain in order; none where the split has no such domain."""
-    return sorted((corpus / split / domain).glob("part-*.parquet"))
+    parts = (corpus / split / domain).glob("part-*.parquet")
+    # By number: numbers of six digits are longer names.
+    return sorted(parts, key=lambda path: (len(path.name), path.name))
 
 
 def list_domains(corpus: Path, split: str) -> list[str]:

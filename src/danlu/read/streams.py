@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from danlu.errors import InputError, MissingError
+from danlu.errors import DanluError, InputError, MissingError
+from danlu.extract.encoding import JUDGED_BYTES, Decoder
 from danlu.extract.packed import BrokenStreamError, Read, decompress
 from danlu.read.settings import COMPRESSIONS
 
@@ -106,6 +107,8 @@ class _RemoteFile:
     def _named_errors(self) -> Iterator[None]:
         try:
             yield
+        except DanluError:
+            raise
         except Exception as error:  # each file system has errors of its own
             raise InputError(
                 f"{self._url} broke off ({error!r}); what was done stays: type the same command again"
@@ -126,7 +129,7 @@ def open_stream(path: Path | str, encoding: str = "utf-8", start: int = 0) -> It
     with open_file(path) as file:
         if start:
             file.seek(start)
-        read = decompress(file.read, codec) if codec else file.read
+        read = decompress(file.read, codec, str(path)) if codec else file.read
         yield read if codecs.lookup(encoding).name == "utf-8" else _transcode(read, encoding)
 
 
@@ -202,3 +205,21 @@ def split_lines(read: Read, limit: int, start: int = 0, end: int | None = None) 
         if end is not None and span.start >= end:
             return
         yield span
+
+
+def judged_lines(read: Read, name: str, limit: int, start: int = 0, end: int | None = None) -> Iterator[Span]:
+    """The lines of `split_lines`; with the first part of a file, its encoding is judged as `Decoder` does.
+
+    What is judged are the lines that begin in the first JUDGED_BYTES of the file, even those behind `end`, so that the
+    parts into which a file is cut change nothing. Raises InputError where they are in another encoding.
+    """
+    if start:
+        yield from split_lines(read, limit, start, end)
+        return
+    decoder = Decoder(name)
+    for span in split_lines(read, limit, 0, None if end is None else max(end, JUDGED_BYTES)):
+        if span.data is not None and span.start < JUDGED_BYTES:
+            decoder.decode(span.data, span.start)
+        if end is None or span.start < end:
+            yield span
+    decoder.finish()

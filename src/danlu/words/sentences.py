@@ -43,11 +43,6 @@ def sentence_ends(text: Text) -> Offsets:
     return ends[:found].copy()
 
 
-def count_sentences(text: Text) -> int:
-    """How many sentences a text has; an empty one has one."""
-    return int(sentence_ends(text).size)
-
-
 def count_span_sentences(text: Text, begins: Offsets, ends: Offsets) -> Offsets:
     """(L,) how many sentences each span of a text has by itself; an empty one has one.
 
