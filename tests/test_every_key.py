@@ -315,7 +315,7 @@ def of_step(use: str, look: Look) -> dict[str, Row]:
     base = of_bank(use, {"use": use, **bank.settings})
     rows = {f"{step}.use": Row(curated, ABSENT, bank.odd, base, step)}
     if bank.language != "auto":
-        rows[f"{step}.languages"] = Row(curated, ["xx"], bank.odd, base)
+        rows[f"{step}.languages"] = Row(curated, ["sw"], bank.odd, base)
     for key, (value, names, given) in bank.keys.items():
         before = base if given is None else of_bank(use, {"use": use, **given})
         rows[f"{step}.{key}"] = Row(look, value, names, before)

@@ -1,7 +1,8 @@
 """Conditions that a user writes in the recipe, such as "word_count > 50 and language == 'en'": read, checked, judged.
 
 Decides: Python's own grammar as far as comparisons, and, or, not, in, + - * / and names that the caller knows; numbers
-are floats, texts are only compared for equality. A division by zero gives a number with which no comparison holds.
+are floats, texts are only compared for equality. What was not measured, or divided by zero, may be anything: a
+condition fails only where it is false whatever that is.
 Guarantees: nothing is evaluated but what is on that list (no calls, attributes, subscripts, powers), so that a recipe
 runs no code; length, parts and depth are bounded; errors name what is wrong and the nearest right name.
 Costs: a microsecond for each part of the condition.
@@ -13,9 +14,9 @@ import ast
 import math
 import operator
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from danlu.config import nearest
 
@@ -26,7 +27,9 @@ MAX_DEPTH = 40
 Kind = Literal["number", "text", "truth"]
 Value = float | str | bool
 Names = Mapping[str, Value]
-Judge = Callable[[Names], Value]
+Truth = bool | None
+"""None: either, by a number that is none."""
+Judge = Callable[[Names], Any]
 
 _ORDER: dict[type[ast.cmpop], Callable[[Value, Value], bool]] = {
     ast.Lt: operator.lt,
@@ -54,9 +57,9 @@ class Condition:
     names: tuple[str, ...]
     judge: Judge
 
-    def holds(self, values: Names) -> bool:
-        """Whether it is true of these values, one for each of its names."""
-        return bool(self.judge(values))
+    def fails(self, values: Names) -> bool:
+        """Whether it is false of these values, one for each of its names, whatever those are that are not numbers."""
+        return self.judge(values) is False
 
 
 def read_condition(text: str, numbers: Collection[str], texts: Collection[str] = ()) -> Condition:
@@ -102,10 +105,10 @@ class _Reader:
                 return self._joined(isinstance(joined, ast.And), parts, depth)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 inside = self._wanted("truth", operand, depth)
-                return "truth", lambda names: not inside(names)
+                return "truth", lambda names: _opposite(inside(names))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 inside = self._wanted("number", operand, depth)
-                return "number", lambda names: -inside(names)  # type: ignore[operator]
+                return "number", lambda names: -inside(names)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
                 return self._arithmetic(type(sign), left, right, depth)
             case ast.Compare():
@@ -130,16 +133,14 @@ class _Reader:
 
     def _joined(self, is_and: bool, parts: list[ast.expr], depth: int) -> tuple[Kind, Judge]:
         judges = [self._wanted("truth", part, depth) for part in parts]
-        if is_and:
-            return "truth", lambda names: all(judge(names) for judge in judges)
-        return "truth", lambda names: any(judge(names) for judge in judges)
+        return "truth", lambda names: _join((judge(names) for judge in judges), decides=not is_and)
 
     def _arithmetic(
         self, sign: type[ast.operator], left: ast.expr, right: ast.expr, depth: int
     ) -> tuple[Kind, Judge]:
         first, second = self._wanted("number", left, depth), self._wanted("number", right, depth)
         combine = _ARITHMETIC[sign]
-        return "number", lambda names: combine(first(names), second(names))  # type: ignore[arg-type]
+        return "number", lambda names: combine(first(names), second(names))
 
     def _comparison(self, node: ast.Compare, depth: int) -> tuple[Kind, Judge]:
         sides = [node.left, *node.comparators]
@@ -147,7 +148,7 @@ class _Reader:
             self._pair(left, sign, right, depth)
             for left, sign, right in zip(sides, node.ops, sides[1:], strict=False)
         ]
-        return "truth", lambda names: all(pair(names) for pair in pairs)
+        return "truth", lambda names: _join((pair(names) for pair in pairs), decides=False)
 
     def _pair(self, left: ast.expr, sign: ast.cmpop, right: ast.expr, depth: int) -> Judge:
         kind, first = self.read(left, depth + 1)
@@ -161,7 +162,7 @@ class _Reader:
                 f"{ast.unparse(left)[:60]!r} is compared with a sign that is not < <= > >= == != in"
             )
         second = self._wanted(kind, right, depth)
-        return lambda names: compare(first(names), second(names))
+        return lambda names: _known(compare, first(names), second(names))
 
     def _membership(self, kind: Kind, first: Judge, right: ast.expr, wanted: bool) -> Judge:
         elements = getattr(right, "elts", None)
@@ -175,7 +176,27 @@ class _Reader:
                     f"{ast.unparse(element)[:60]!r}: after in stands a list of {kind}s, e.g. ('en', 'de')"
                 )
             members.add(judge({}))
-        return lambda names: (first(names) in members) is wanted
+        return lambda names: _known(lambda value, _: (value in members) is wanted, first(names), 0.0)
+
+
+def _known(compare: Callable[[Any, Any], bool], left: Value, right: Value) -> Truth:
+    """The comparison; None where a side is not a number, so that it may be either."""
+    unknown = any(isinstance(side, float) and math.isnan(side) for side in (left, right))
+    return None if unknown else bool(compare(left, right))
+
+
+def _opposite(truth: Truth) -> Truth:
+    return None if truth is None else not truth
+
+
+def _join(parts: Iterable[Truth], decides: bool) -> Truth:
+    """and (False decides) or or (True decides) of three values (Kleene 1938): what is unknown may be either."""
+    unknown = False
+    for part in parts:
+        if part is decides:
+            return decides
+        unknown |= part is None
+    return None if unknown else not decides
 
 
 def _constant(value: object) -> tuple[Kind, Judge]:

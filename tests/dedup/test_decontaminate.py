@@ -142,6 +142,16 @@ def test_refuses(base, keys, words):
         load_table(settings(base, **keys))
 
 
+def test_a_file_without_the_fields_is_refused_and_says_which_it_has(base):
+    with pytest.raises(
+        InputError, match=r"quiz.jsonl has no text in answer; its fields are id, question, choices"
+    ):
+        load_table(settings(base, fields=["answer"], against=["quiz.jsonl"]))
+    (base / "empty.txt").write_text("\n")
+    with pytest.raises(InputError, match=r"empty.txt has no text$"):
+        load_table(settings(base, against=["empty.txt", "quiz.jsonl"]))
+
+
 @pytest.mark.parametrize("single", [False, True])
 def test_folding_against_a_loop(single):
     text = "Ab, ça\u0301 中文x字\x00 …İ\ud800"

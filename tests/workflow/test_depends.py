@@ -65,7 +65,15 @@ def test_each_setting_decides_exactly_its_stages(tmp_path: Path, change: str) ->
 def test_the_corpus_depends_on_its_section_and_its_files(tmp_path: Path) -> None:
     stage = depends.corpus(a_run(tmp_path))
     assert set(stage.settings) == {
-        *("validation_share", "max_document_bytes", "source", "step", "words", "shard_bytes")
+        *(
+            "validation_share",
+            "max_document_bytes",
+            "source",
+            "step",
+            "words",
+            "shard_bytes",
+            "measure_dropped",
+        )
     }
     assert list(stage.inputs) == ["a.txt"]
 

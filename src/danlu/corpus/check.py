@@ -69,7 +69,7 @@ def _split_message(split: str, missing: Sequence[str], points: Points, share: fl
         least = max(share_above(points[domain][0]) for domain in missing)
         return (
             f"the validation split of {names} is empty at corpus.validation_share = {share}; set it to at "
-            f"least {least}, or add text"
+            f"least {least}, to 0 for none, or add text"
         )
     most = min(points[domain][1] for domain in missing)
     return (

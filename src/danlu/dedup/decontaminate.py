@@ -163,15 +163,22 @@ def _build(settings_json: str) -> Table:
 
 
 def _read_examples(settings: Decontaminate) -> Iterator[tuple[str, str]]:
-    """("file:line", text) of every example, file by file."""
+    """("file:line", text) of every example, file by file. A file that has none is refused: nothing of it is found."""
     for name in settings.against:
         kind = name.removesuffix(".gz").rpartition(".")[2]
         if kind not in ("jsonl", "txt"):
             raise InputError(f"decontaminate.against: {name} is neither .jsonl nor .txt")
+        found = False
+        seen: dict[str, None] = {}
         for number, line in enumerate(_read_lines(name), 1):
-            text = _example_text(line, settings.fields, f"{name}:{number}") if kind == "jsonl" else line
+            place = f"{name}:{number}"
+            text = _example_text(line, settings.fields, place, seen) if kind == "jsonl" else line
             if text.strip():
-                yield f"{name}:{number}", text
+                found = True
+                yield place, text
+        if not found:
+            fields = f" in {', '.join(settings.fields)}; its fields are {', '.join(seen)}" if seen else ""
+            raise InputError(f"decontaminate.against: {name} has no text{fields}")
 
 
 def _read_lines(name: str) -> Iterator[str]:
@@ -182,13 +189,16 @@ def _read_lines(name: str) -> Iterator[str]:
         raise InputError(f"decontaminate.against: {name} cannot be read: {error}") from error
 
 
-def _example_text(line: str, fields: Sequence[str], place: str) -> str:
+def _example_text(line: str, fields: Sequence[str], place: str, seen: dict[str, None]) -> str:
+    """The texts of a line's fields; `seen` collects the names of all that there are."""
     if not line.strip():
         return ""
     try:
         value = json.loads(line)
     except ValueError as error:
         raise InputError(f"{place}: not a line of JSON ({error})") from None
+    if isinstance(value, dict):
+        seen.update(dict.fromkeys(value))
     if fields and isinstance(value, dict):
         value = [value.get(name) for name in fields]
     return "\n".join(_strings(value))

@@ -32,15 +32,13 @@ def measure(text: Text, settings: Expression) -> Measured:
 
 
 def decide(values: Sequence[float], settings: Expression) -> str:
-    """ "" where the condition holds or a signal in it was not measured; else the settings' reason."""
+    """ "" where the condition holds, or may hold by what was not measured; else the settings' reason."""
     condition = read(settings.keep)
     measured = dict(zip(MEASURES, values, strict=True))
-    if any(math.isnan(measured[name]) for name in condition.names):
-        return ""
     named = {
         name: language_of(measured[name]) if name == LANGUAGE else measured[name] for name in condition.names
     }
-    return "" if condition.holds(named) else settings.reason
+    return settings.reason if condition.fails(named) else ""
 
 
 @cache
@@ -56,5 +54,7 @@ def number_of(language: str) -> float:
 
 
 def language_of(number: float) -> str:
-    """The code again."""
+    """The code again; "" of what is no code's number."""
+    if not 0 <= number < 256**_LANGUAGE_LETTERS:
+        return ""
     return int(number).to_bytes(_LANGUAGE_LETTERS, "big").lstrip(b"\0").decode("utf-8", "replace")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from danlu.config import Section
+from danlu.config import Section, nearest
 from danlu.expressions import read_condition
 
 LANGUAGE = "language"
@@ -25,6 +25,28 @@ SIGNALS = (
     *("frac_chars_dupe_8grams", "frac_chars_dupe_9grams", "frac_chars_dupe_10grams"),
 )
 """The names of the quality signals, as expressions use them; `signals.py` says what each is."""
+
+_CODES = (
+    "af als am an ar arz as ast av az azb ba bar bcl be bg bh bn bo bpy br bs bxr ca cbk ce ceb ckb co cs "
+    "cv cy da de diq dsb dty dv el eml en eo es et eu fa fi fr frr fy ga gd gl gn gom gu gv he hi hif hr "
+    "hsb ht hu hy ia id ie ilo io is it ja jbo jv ka kk km kn ko krc ku kv kw ky la lb lez li lmo lo lrc "
+    "lt lv mai mg mhr min mk ml mn mr mrj ms mt mwl my myv mzn nah nap nds ne new nl nn no oc or os pa "
+    "pam pfl pl pms pnb ps pt qu rm ro ru rue sa sah sc scn sco sd sh si sk sl so sq sr su sv sw ta te tg "
+    "th tk tl tr tt tyv ug uk ur uz vec vep vi vls vo wa war wuu xal xmf yi yo yue zh "
+)
+LANGUAGES = frozenset(_CODES.split())
+"""What the language identification knows (lid.176): ISO 639-1 where there is one, else 639-3."""
+
+
+def known_languages(codes: list[str]) -> list[str]:
+    """The codes, where all are known. Raises ValueError with the nearest."""
+    for code in codes:
+        if code not in LANGUAGES:
+            raise ValueError(f"no language has the code {code!r}; {nearest(code, sorted(LANGUAGES))}")
+    return codes
+
+
+Languages = Annotated[list[str], AfterValidator(known_languages)]
 
 
 class Normalize(Section):
@@ -68,7 +90,7 @@ class Language(Section):
     """Languages by fastText's lid.176; published (RefinedWeb, FineWeb, DCLM): English at 0.65 or more."""
 
     use: Literal["language"] = "language"
-    keep: list[str] = Field(default=[])
+    keep: Languages = Field(default=[])
     """Codes as the model gives them: ISO 639-1, else 639-3 ("en", "zh", "yue"). Empty: all that are sure."""
     min_score: float = Field(default=0.65, gt=0.2, le=1.0)
     """The share of certainty from which a language is sure. Published: 0.65."""

@@ -10,12 +10,13 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from danlu.config import Section
+from danlu.quality.settings import Languages
 
 
 class Rule(Section):
     """What every rule set has in common."""
 
-    languages: list[str] = Field(default=[])
+    languages: Languages = Field(default=[])
     """Only documents of these languages are measured, as the step `language` or their source names them; empty: all."""
 
 
