@@ -74,8 +74,8 @@ def test_keys_that_name_files():
 def test_ranges_count_earlier_corpora_too(base, tmp_path):
     step = MinHash(against=["old.jsonl"])
     job = open_job(settings(step=[step]), base, tmp_path / "work")
-    assert job.ranges(step) == 1
+    assert job.ranges("minhash", step) == 1
     huge = [
         replace(shard, pieces=(replace(shard.pieces[0], size=10**13),)) for shard in job.references["minhash"]
     ]
-    assert replace(job, references={"minhash": tuple(huge)}).ranges(step) > 1000
+    assert replace(job, references={"minhash": tuple(huge)}).ranges("minhash", step) > 1000

@@ -91,7 +91,7 @@ def _workers(settings: CorpusSettings, job: Job) -> int:
 
 def _do_round(job: Job, number: int, engine: Engine) -> None:
     """All shards through one round, then what their signatures say."""
-    title = "corpus" if len(job.rounds) == 1 else f"corpus, round {number + 1} of {len(job.rounds)}"
+    title = f"corpus, round {number + 1} of {len(job.rounds)}"
     left = [shard for shard in job.shards if not is_done(job, number, shard.number)]
     tasks = [{"work": str(job.work), "round": number, "shard": shard.number} for shard in left]
     run_tasks(run_round, tasks, engine, title, [shard.size for shard in left])
@@ -103,7 +103,9 @@ def _do_round(job: Job, number: int, engine: Engine) -> None:
         place = job.dedup_place(name)
         references = _sign_references(job, name, engine)
         shared = step or ID_KEYS
-        resolve(shared, place, shards, job.ranges(shared), Alive(tuple(before)), _runner(engine), references)
+        resolve(
+            shared, place, shards, job.ranges(name, shared), Alive(tuple(before)), _runner(engine), references
+        )
         before.append(place)
 
 

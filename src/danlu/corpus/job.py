@@ -49,9 +49,9 @@ class Job:
     """Shards of the earlier corpora that the step of a name compares with; numbered after all others."""
     rounds: tuple[Round, ...]
 
-    def ranges(self, step: SharedStep) -> int:
+    def ranges(self, name: str, step: SharedStep) -> int:
         """How many hash ranges the records of a deduplication are cut into, those of earlier corpora too."""
-        earlier = sum(shard.size for shard in self.references.get(name_of(step), ()))
+        earlier = sum(shard.size for shard in self.references.get(name, ()))
         return suggest_ranges(step, _EXPANDS * (self.size + earlier))
 
     @property

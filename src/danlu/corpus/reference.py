@@ -33,7 +33,7 @@ def sign_reference(argument: dict[str, Any]) -> None:
     step = next(step for step in job.settings.step if name_of(step) == name)
     assert isinstance(step, (Exact, MinHash))
     shard = next(shard for shard in job.references[name] if shard.number == number)
-    signer = open_signer(step, job.dedup_place(name), number, job.ranges(step))
+    signer = open_signer(step, job.dedup_place(name), number, job.ranges(name, step))
     with disk_errors(note):
         note.parent.mkdir(parents=True, exist_ok=True)
     damages: Counter[str] = Counter()

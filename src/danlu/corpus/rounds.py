@@ -29,7 +29,7 @@ class Round:
 
 
 def plan_rounds(steps: Sequence[Step]) -> tuple[Round, ...]:
-    """The rounds, at least one; the last signs for nothing."""
+    """The rounds, at least two, since ids are compared after the first; the last signs for nothing."""
     rounds: list[Round] = []
     local: list[Step] = []
     dedups: list[SharedStep] = []
@@ -43,7 +43,6 @@ def plan_rounds(steps: Sequence[Step]) -> tuple[Round, ...]:
         else:
             local.append(step)
     rounds.append(Round(tuple(local), tuple(dedups)))
-    # Ids are compared after the first round, whatever the steps are.
     return (*rounds, Round((), ())) if dedups or len(rounds) == 1 else tuple(rounds)
 
 

@@ -54,8 +54,7 @@ def run_round(argument: dict[str, Any]) -> None:
         facts = _Round(job, number, shard, place, stack).run()
     if number == len(job.rounds) - 1:
         ledgers = [job.place(before, shard) / LEDGER for before in range(number + 1)]
-        documents = facts_of(job, 0, shard)["documents"] if number else facts["documents"]
-        merge_ledgers(ledgers, ledger_path(place, shard), documents)
+        merge_ledgers(ledgers, ledger_path(place, shard), facts["documents"])
     write_json(place / DONE, facts)
     if number:
         (job.place(number - 1, shard) / CARRIED).unlink(missing_ok=True)
@@ -230,11 +229,11 @@ def _emptied(before: Text, after: Text) -> str:
 
 
 def _open_signers(job: Job, number: int, shard: int) -> list[tuple[str, Signer]]:
-    return [
-        (name, open_signer(step or ID_KEYS, job.dedup_place(name), shard, job.ranges(step or ID_KEYS)))
-        for name, step in dedups_of(job, number)
-        if number < len(job.rounds) - 1
-    ]
+    signers = []
+    for name, step in dedups_of(job, number):
+        shared = step or ID_KEYS
+        signers.append((name, open_signer(shared, job.dedup_place(name), shard, job.ranges(name, shared))))
+    return signers
 
 
 ID_KEYS = Exact(ignore_white_space=False)
