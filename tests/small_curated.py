@@ -6,7 +6,7 @@ from pathlib import Path
 
 from danlu.account.funnel import funnel_of
 from danlu.account.ledger import Row, excerpt_of, ledger_path
-from danlu.account.writing import LedgerWriter
+from danlu.account.writing import new_ledger
 from danlu.files import write_json
 from danlu.read.store import part_path, write_part
 from danlu.recipe import parse
@@ -39,7 +39,7 @@ def write_small_run(home: Path) -> Run:
     claim(run)
     steps = account_steps(run.recipe.corpus.step)
     columns = [column for step in steps for column in step.columns]
-    with LedgerWriter(ledger_path(corpus, 0), columns) as writer:
+    with new_ledger(ledger_path(corpus, 0), columns) as writer:
         for number, (name, text) in enumerate(TEXTS.items()):
             values = [step.module.measure(Text(text), step.settings).values for step in steps if step.module]
             reasons = [step.reason(measured) for step, measured in zip(steps, values, strict=False)]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from danlu.account.funnel import Funnel, funnel_of
 from danlu.account.ledger import Row, excerpt_of, ledger_path
 from danlu.account.step import Step
-from danlu.account.writing import LedgerWriter
+from danlu.account.writing import new_ledger
 from danlu.config import Section
 from danlu.files import write_json
 from danlu.read.store import part_path, write_part
@@ -153,7 +153,7 @@ def write_ledger(corpus: Path) -> list[Row]:
     for shard in (0, 1):
         path = ledger_path(corpus, shard)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with LedgerWriter(path, columns) as writer:
+        with new_ledger(path, columns) as writer:
             for row in rows:
                 if row.number >> 32 == shard:
                     writer.add(row)

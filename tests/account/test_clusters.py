@@ -18,7 +18,7 @@ from danlu.account.clusters import (
     summary,
 )
 from danlu.account.ledger import excerpt_of, find_rows, ledger_path, read_ledger
-from danlu.account.writing import LedgerWriter
+from danlu.account.writing import new_ledger
 from danlu.words.shingles import simplify
 from small_copies import AGAIN, CHAIN, EQUAL, SAME_ID, TEXTS, write_run_with_copies
 from small_ledger import number_of, row_of, steps_of, write_small_corpus
@@ -143,7 +143,7 @@ def test_a_document_of_an_earlier_corpus(tmp_path: Path):
     row = replace(row_of("b-2", "four words are enough"), step="same", reason="same.duplicate")
     gone = replace(row, match=earlier, pair=earlier + 1, similarity=math.nan, excerpt="four words")
     columns = [name for step in steps_of() for name in step.columns]
-    with LedgerWriter(ledger_path(tmp_path, 1), columns) as writer:
+    with new_ledger(ledger_path(tmp_path, 1), columns) as writer:
         writer.add(row_of("a-5", "one two three four"))
         writer.add(gone)
     own, other = largest_clusters(tmp_path, ["same"])

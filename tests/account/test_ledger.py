@@ -20,7 +20,7 @@ from danlu.account.ledger import (
     schema_of,
     table_of,
 )
-from danlu.account.writing import LedgerWriter
+from danlu.account.writing import new_ledger
 from danlu.errors import DamagedError, MissingError
 from small_ledger import TEXTS, number_of, write_ledger
 
@@ -81,7 +81,7 @@ def test_one_id_may_be_of_several_documents(tmp_path: Path):
     row = Row(0, "same", "a", "a.txt", 0, 1, 1, "train")
     path = ledger_path(tmp_path, 0)
     path.parent.mkdir()
-    with LedgerWriter(path, ()) as writer:
+    with new_ledger(path, ()) as writer:
         writer.add(row)
         writer.add(replace(row, number=1, domain="b"))
     assert [found.domain for found in find_rows(tmp_path, "same")] == ["a", "b"]

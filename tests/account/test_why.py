@@ -8,7 +8,7 @@ import pytest
 
 from danlu.account.ledger import ledger_path
 from danlu.account.why import COPIES, describe, tell
-from danlu.account.writing import LedgerWriter
+from danlu.account.writing import new_ledger
 from danlu.errors import MissingError
 from small_ledger import number_of, row_of, steps_of, write_small_corpus
 
@@ -70,7 +70,7 @@ def test_the_pair_is_the_evidence(tmp_path: Path):
     write_small_corpus(tmp_path)
     row = replace(row_of("a-5", "one two three four"), pair=number_of("b-2"), similarity=0.75)
     gone = replace(row, number=row.number + 9, id="gone", match=99 << 32, pair=99 << 32)
-    with LedgerWriter(ledger_path(tmp_path, 1), _columns()) as writer:
+    with new_ledger(ledger_path(tmp_path, 1), _columns()) as writer:
         for one in (row, row_of("b-2", "four words are enough"), gone):
             writer.add(one)
     text = describe(tell(tmp_path, steps_of(), "a-5")[0])
@@ -82,7 +82,7 @@ def test_the_pair_is_the_evidence(tmp_path: Path):
 def test_many_copies_are_counted(tmp_path: Path):
     write_small_corpus(tmp_path)
     copy = row_of("a-5", "one two three four")
-    with LedgerWriter(ledger_path(tmp_path, 1), _columns()) as writer:
+    with new_ledger(ledger_path(tmp_path, 1), _columns()) as writer:
         for number in range(COPIES + 5):
             writer.add(replace(copy, number=1 << 32 | number, id=f"copy {number}"))
     (story,) = tell(tmp_path, steps_of(), "a-0")

@@ -6,7 +6,7 @@ import pytest
 
 from danlu.account import writing
 from danlu.account.ledger import Row, ledger_path, list_measures, read_ledger
-from danlu.account.writing import LedgerWriter, merge_ledgers
+from danlu.account.writing import merge_ledgers, new_ledger
 from danlu.errors import DanluError
 
 
@@ -15,7 +15,7 @@ def row(number, **more):
 
 
 def write(path, rows, measures=("length.characters", "b.share")):
-    with LedgerWriter(path, measures) as writer:
+    with new_ledger(path, measures) as writer:
         for one in rows:
             writer.add(one)
     return path

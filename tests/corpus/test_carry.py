@@ -5,7 +5,7 @@ import math
 import pytest
 
 from danlu.corpus import carry
-from danlu.corpus.carry import CarryWriter, Passing, read_carried
+from danlu.corpus.carry import Passing, read_carried, write_carried
 from danlu.errors import DamagedError
 from danlu.records import Document
 from danlu.words.text import Text
@@ -17,7 +17,7 @@ def passing(index, text="Some text.", **more):
 
 
 def written(path, rows):
-    with CarryWriter(path) as writer:
+    with write_carried(path) as writer:
         for row in rows:
             writer.add(row)
     return list(read_carried(path, "auto"))
@@ -43,7 +43,7 @@ def test_no_documents_are_a_file_too(tmp_path):
 
 def test_a_failure_leaves_no_file(tmp_path):
     path = tmp_path / "a.parquet"
-    with pytest.raises(AttributeError), CarryWriter(path) as writer:
+    with pytest.raises(AttributeError), write_carried(path) as writer:
         writer.add(None)
     assert not path.exists()
 

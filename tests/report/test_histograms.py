@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from danlu.account.ledger import Row, ledger_path
-from danlu.account.writing import LedgerWriter
+from danlu.account.writing import new_ledger
 from danlu.report.histograms import histograms, sample_measures
 from small_ledger import TEXTS, steps_of, write_small_corpus
 
@@ -33,7 +33,7 @@ def test_what_is_the_same_for_all_is_named(tmp_path: Path):
     path = ledger_path(tmp_path, 0)
     path.parent.mkdir()
     columns = [column for step in steps_of() for column in step.columns]
-    with LedgerWriter(path, columns) as writer:
+    with new_ledger(path, columns) as writer:
         for number in range(3):
             row = Row(number, str(number), "a", "a", 0, 1, 1, "train", values=(5.0, 2.0, np.nan, np.nan))
             writer.add(row)
@@ -46,7 +46,7 @@ def test_what_is_the_same_for_all_is_named(tmp_path: Path):
 def test_a_sample_is_a_share_and_the_same_each_time(tmp_path: Path):
     path = ledger_path(tmp_path, 0)
     path.parent.mkdir()
-    with LedgerWriter(path, ["a.b"]) as writer:
+    with new_ledger(path, ["a.b"]) as writer:
         for number in range(20_000):
             writer.add(Row(number, str(number), "a", "a", 0, 1, 1, "train", values=(float(number),)))
     some = sample_measures(tmp_path, ["a.b"], 0.1)["a.b"]

@@ -7,8 +7,8 @@ memory `GROUP_ROWS` rows however many there are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -20,29 +20,43 @@ from danlu.files import TEMPORARY, disk_errors, sync_directory
 
 GROUP_ROWS = 8_192
 _WRITTEN: dict[str, Any] = {
-    "compression": "zstd",
     "compression_level": 3,
     "use_dictionary": ["domain", "source", "language", "splitter", "split", "step", "reason"],
-    "write_statistics": False,
-    "write_page_checksum": True,
 }
 
 
+@contextmanager
+def new_parquet(path: Path, schema: pa.Schema, **options: Any) -> Iterator[pq.ParquetWriter]:
+    """A new Parquet file with checked pages; `path` appears, durably, at the end of the block, if nothing failed."""
+    fresh = path.with_name(f"{TEMPORARY}{path.name}")
+    with disk_errors(path):
+        try:
+            with pq.ParquetWriter(
+                fresh, schema, compression="zstd", write_statistics=False, write_page_checksum=True, **options
+            ) as file:
+                yield file
+            sync_directory(fresh)
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def new_ledger(path: Path, measures: Sequence[str]) -> Iterator[LedgerWriter]:
+    """A new ledger file for the block; `measures` are the names of every row's values."""
+    with new_parquet(path, schema_of(measures), **_WRITTEN) as file:
+        writer = LedgerWriter(file, measures)
+        yield writer
+        writer.flush()
+
+
 class LedgerWriter:
-    """A new ledger file; `path` appears at the end of the `with` block, if nothing failed.
+    """Collects rows into groups. What is not Unicode in a row becomes "?"."""
 
-    `measures` are the names of every row's values. What is not Unicode in a row becomes "?".
-    """
-
-    def __init__(self, path: Path, measures: Sequence[str]) -> None:
-        self._path, self._measures = path, measures
-        self._fresh = path.with_name(f"{TEMPORARY}{path.name}")
+    def __init__(self, file: pq.ParquetWriter, measures: Sequence[str]) -> None:
+        self._file, self._measures = file, measures
         self._rows: list[Row] = []
-
-    def __enter__(self) -> LedgerWriter:
-        with disk_errors(self._path):
-            self._file = pq.ParquetWriter(self._fresh, schema_of(self._measures), **_WRITTEN)
-        return self
 
     def add(self, row: Row) -> None:
         """Appends one document's row. Raises ValueError where it has another number of values."""
@@ -50,37 +64,22 @@ class LedgerWriter:
             raise ValueError(f"{len(row.values)} values for {len(self._measures)} measures")
         self._rows.append(row)
         if len(self._rows) >= GROUP_ROWS:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
-        with disk_errors(self._path):
-            self._file.write_table(table_of(self._rows, self._measures))
+    def flush(self) -> None:
+        """Writes what is collected."""
+        self._file.write_table(table_of(self._rows, self._measures))
         self._rows = []
-
-    def __exit__(self, kind: type[BaseException] | None, _: object, __: TracebackType | None) -> None:
-        with disk_errors(self._path):
-            if kind is None:
-                self._flush()
-            self._file.close()
-            if kind is None:
-                sync_directory(self._fresh)
-                self._fresh.replace(self._path)
-            else:
-                self._fresh.unlink()
 
 
 def merge_ledgers(paths: Sequence[Path], target: Path, documents: int) -> None:
     """Merges files of one shard, each in the order of its numbers, into `target`; places go up to `documents`."""
-    fresh = target.with_name(f"{TEMPORARY}{target.name}")
-    with disk_errors(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        windows = [_windows(path, documents) for path in paths]
-        with pq.ParquetWriter(fresh, pq.read_schema(paths[0]), **_WRITTEN) as file:
-            for tables in zip(*windows, strict=True):
-                rows = pa.concat_tables(tables)
-                file.write_table(rows.take(pc.sort_indices(rows["number"])))
-        sync_directory(fresh)
-        fresh.replace(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    windows = [_windows(path, documents) for path in paths]
+    with new_parquet(target, pq.read_schema(paths[0]), **_WRITTEN) as file:
+        for tables in zip(*windows, strict=True):
+            rows = pa.concat_tables(tables)
+            file.write_table(rows.take(pc.sort_indices(rows["number"])))
 
 
 def _windows(path: Path, documents: int) -> Iterator[pa.Table]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from danlu.account.writing import new_parquet
 from danlu.corpus.split import split_point
 from danlu.errors import DamagedError
-from danlu.files import TEMPORARY, disk_errors, sync_directory
 from danlu.records import Document
 from danlu.words.text import Text, WordsSetting
 
@@ -63,30 +63,33 @@ class Passing:
         self.point = split_point(self.document.group)
 
 
-class CarryWriter:
-    """Writes the survivors of one shard; `path` appears at the end of the `with` block, if nothing failed."""
+@contextmanager
+def write_carried(path: Path) -> Iterator[CarryWriter]:
+    """A new file of the survivors of one shard, for the block."""
+    repeated = ["source", "domain", "language", "splitter"]
+    with new_parquet(path, _SCHEMA, compression_level=1, use_dictionary=repeated) as file:
+        writer = CarryWriter(file)
+        yield writer
+        writer.flush()
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._fresh = path, path.with_name(f"{TEMPORARY}{path.name}")
+
+class CarryWriter:
+    """Collects documents into groups of rows."""
+
+    def __init__(self, file: pq.ParquetWriter) -> None:
+        self._file = file
         self._rows: list[Passing] = []
         self._bytes = 0
-
-    def __enter__(self) -> CarryWriter:
-        with disk_errors(self._path):
-            self._file = pq.ParquetWriter(
-                self._fresh, _SCHEMA, compression="zstd", compression_level=1, write_page_checksum=True,
-                write_statistics=False, use_dictionary=["source", "domain", "language", "splitter"],
-            )  # fmt: skip
-        return self
 
     def add(self, row: Passing) -> None:
         """Appends one document."""
         self._rows.append(row)
         self._bytes += len(row.text.text)
         if self._bytes >= _GROUP_BYTES or len(self._rows) >= _GROUP_ROWS:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Writes what is collected."""
         columns = {
             "index": [row.index for row in self._rows],
             "read_bytes": [row.read_bytes for row in self._rows],
@@ -97,20 +100,8 @@ class CarryWriter:
             "metadata": [json.dumps(dict(row.document.metadata), ensure_ascii=False) for row in self._rows],
             "values": _lists([row.values for row in self._rows]),
         }
-        with disk_errors(self._path):
-            self._file.write_table(pa.table(columns, schema=_SCHEMA))
+        self._file.write_table(pa.table(columns, schema=_SCHEMA))
         self._rows, self._bytes = [], 0
-
-    def __exit__(self, kind: type[BaseException] | None, _: object, __: TracebackType | None) -> None:
-        with disk_errors(self._path):
-            if kind is None:
-                self._flush()
-            self._file.close()
-            if kind is None:
-                sync_directory(self._fresh)
-                self._fresh.replace(self._path)
-            else:
-                self._fresh.unlink()
 
 
 def read_carried(path: Path, words: WordsSetting) -> Iterator[Passing]:

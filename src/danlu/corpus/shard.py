@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from danlu.account.ledger import Row, excerpt_of, ledger_path
-from danlu.account.writing import LedgerWriter, merge_ledgers
-from danlu.corpus.carry import CarryWriter, Passing, read_carried
+from danlu.account.writing import merge_ledgers, new_ledger
+from danlu.corpus.carry import Passing, read_carried, write_carried
 from danlu.corpus.found import NOTHING_LEFT, Found, apply_found
 from danlu.corpus.job import IDS, Job, dedups_of, load_job
 from danlu.corpus.rounds import STOPS, columns_of, module_of
@@ -82,13 +82,13 @@ class _Round:
             names = columns_of(step)
             self._steps.append((step, module_of(step), columns.index(names[0]) if names else 0))
         self._width = len(columns)
-        self._ledger = stack.enter_context(LedgerWriter(place / LEDGER, columns))
+        self._ledger = stack.enter_context(new_ledger(place / LEDGER, columns))
         self._damaged = stack.enter_context(Lines(place / DAMAGED)) if number == 0 else None
         self._overlaps = stack.enter_context(Lines(place / OVERLAPS))
         self._damages: Counter[str] = Counter()
         self._first_damage: dict[str, str] = {}
         self._is_last = number == len(job.rounds) - 1
-        self._carry = None if self._is_last else stack.enter_context(CarryWriter(place / CARRIED))
+        self._carry = None if self._is_last else stack.enter_context(write_carried(place / CARRIED))
         self._parts = PartWriter(place) if self._is_last else None
         self._points: dict[str, list[float]] = {}
         self._documents = 0
