@@ -62,6 +62,33 @@ def test_the_globs_find_exactly_the_files(tmp_path: Path) -> None:
     assert found == {"my-notes-1": ["a.md", "b.txt"], "sub": ["sub/c.md", "sub/x/d.md"]}
 
 
+def test_every_format_that_a_name_says_is_read_and_pages_are_a_source_of_their_own(tmp_path: Path) -> None:
+    from danlu.corpus.split import VALIDATION, split_of, split_point
+    from danlu.read.find import find_files
+
+    pages = [f"web/{i}.{kind}" for i in range(20) for kind in ("html", "HTM")]
+    folder = write(tmp_path / "mixed", *pages, "web/note.txt", "old/a.txt.bz2", "crawl/b.warc.gz")
+    recipe = parsed(folder, tmp_path)
+    found = [
+        (source.domain, {file.name for file in find_files(source, folder)}) for source in recipe.corpus.source
+    ]
+    assert found == [
+        ("crawl", {"crawl/b.warc.gz"}),
+        ("old", {"old/a.txt.bz2"}),
+        ("web", {"web/note.txt"}),
+        ("web", set(pages)),
+    ]
+    only_pages = parsed(write(tmp_path / "pages", *pages), tmp_path)
+    share = only_pages.corpus.validation_share
+    assert any(split_of(split_point(name), share) == VALIDATION for name in pages)
+
+
+def test_a_page_counts_as_less_text_than_its_bytes(tmp_path: Path) -> None:
+    plain = find_domains(write(tmp_path / "plain", "a.txt"))[0]
+    page = find_domains(write(tmp_path / "page", "a.html"))[0]
+    assert page.text_bytes < plain.text_bytes
+
+
 def test_few_files_are_split_by_paragraph_and_many_by_file(tmp_path: Path) -> None:
     few = find_domains(write(tmp_path / "few", "a.txt"))[0]
     many = find_domains(write(tmp_path / "many", *(f"{i}.md" for i in range(25))))[0]

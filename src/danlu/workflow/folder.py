@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import os
 import re
 import tomllib
@@ -24,14 +25,15 @@ from danlu.errors import InputError, MismatchError, UsageError
 from danlu.files import write_bytes
 from danlu.log import human_bytes, say
 from danlu.plan.sizes import Sizes, choose_sizes
+from danlu.read.settings import COMPRESSIONS, FORMATS, format_of
 from danlu.recipe import Recipe, load, parse
 from danlu.workflow.run import RUNS, Run, is_run, open_run, resolve
 
-PLAIN = (".txt", ".md")
-READABLE = (*PLAIN, ".jsonl", ".parquet")
-_PACKED = (".gz", ".zst")
+PLAIN = frozenset({"txt", "md"})
 _PACKED_RATIO = 3
 """Typical bytes of text in a byte of compressed text."""
+_PAGE_RATIO = 1 / 3
+"""Typical bytes of text in a byte of a page."""
 _FEW_FILES = 20
 _MOST_HELD_OUT = 0.2
 _PROMPT_WORDS = 4
@@ -53,7 +55,7 @@ class Domain:
     @property
     def plain(self) -> tuple[str, ...]:
         """The files of plain text; a record of the others is a document of its own, and is held out by itself."""
-        return tuple(name for name in self.files if _suffix(Path(name)).startswith(PLAIN))
+        return tuple(name for name in self.files if format_of(name) in PLAIN)
 
     @property
     def document(self) -> str:
@@ -67,9 +69,9 @@ class Domain:
     @property
     def first_share(self) -> float:
         """The validation share from which on a whole file of the domain is held out; 0 where none has to be."""
-        if self.document == "file" and self.plain == self.files:
-            return share_above(min(map(split_point, self.files)))
-        return 0.0
+        whole = self.plain if self.document == "file" else ()
+        whole += tuple(name for name in self.files if format_of(name) == "html")
+        return share_above(min(map(split_point, whole))) if whole and len(whole) == len(self.files) else 0.0
 
 
 def resolve_folder(target: str, settings: Sequence[str] = (), runs: Path = RUNS, write: bool = True) -> Run:
@@ -112,7 +114,7 @@ def find_domains(folder: Path, runs: Path = RUNS) -> list[Domain]:
     )
     if not found:
         raise InputError(
-            f"{folder} has no text that danlu reads ({', '.join(READABLE)}, also as .gz or .zst); "
+            f"{folder} has no text that danlu reads ({', '.join(FORMATS)}, also with {', '.join(COMPRESSIONS)}); "
             + (f"it has: {kinds}" if kinds else "it has no file at all")
         )
     if other:
@@ -157,12 +159,12 @@ def recipe_of_folder(
 
 
 def _sources(folder: Path, domain: Domain, runs: Path) -> Iterator[str]:
-    """The domain's plain text as one source and its records as another: what a document is differs."""
+    """The domain's plain text as one source and its records and pages as another: what a document is differs."""
     place = folder / domain.place
     starts = list(_globs(place, runs)) if domain.place else [f"{glob.escape(str(place))}/*"]
     about = f"{len(domain.files)} file(s), about {human_bytes(domain.text_bytes)}"
     for plain in (True, False):
-        suffixes = [suffix for suffix in domain.suffixes if suffix.startswith(PLAIN) is plain]
+        suffixes = [suffix for suffix in domain.suffixes if (format_of(f"text{suffix}") in PLAIN) is plain]
         if not suffixes:
             continue
         yield from ("", "[[corpus.source]]", f'domain = "{domain.name}"  # {about}')
@@ -176,7 +178,7 @@ def _sources(folder: Path, domain: Domain, runs: Path) -> Iterator[str]:
 def _prompt(folder: Path, domains: Sequence[Domain]) -> str:
     """The first words of the first plain text."""
     for name in (name for domain in domains for name in domain.plain):
-        if name.endswith(PLAIN):
+        if Path(name).suffix.lower() not in COMPRESSIONS:
             with (folder / name).open(encoding="utf-8", errors="ignore") as file:
                 words = [word for word in file.read(2000).split() if word.isprintable()]
             if any(word[:1].isalpha() for word in words):
@@ -263,17 +265,24 @@ def _matches(path: Sequence[str], pattern: Sequence[str]) -> bool:
 def _domain(folder: Path, name: str, place: str, paths: Sequence[Path]) -> Domain:
     names = tuple(path.relative_to(folder).as_posix() for path in paths)
     suffixes = tuple(sorted({_suffix(path) for path in paths}))
-    text_bytes = sum(path.stat().st_size * (_PACKED_RATIO if path.suffix in _PACKED else 1) for path in paths)
+    text_bytes = sum(map(_text_bytes, paths))
     if text_bytes == 0:
         raise InputError(f"the text files in {folder / place} are all empty")
     return Domain(name, place, suffixes, names, text_bytes)
 
 
+def _text_bytes(path: Path) -> int:
+    """About how much text a file holds."""
+    ratio = _PACKED_RATIO if path.suffix.lower() in COMPRESSIONS else 1.0
+    if format_of(path.name) in ("html", "warc"):
+        ratio *= _PAGE_RATIO
+    return math.ceil(path.stat().st_size * ratio)
+
+
 def _suffix(path: Path) -> str:
     """The readable extension of a file, with its compression; "" if danlu does not read it."""
-    packed = path.suffix if path.suffix in _PACKED else ""
-    kind = Path(path.name.removesuffix(packed)).suffix
-    return kind + packed if kind in READABLE else ""
+    packed = path.suffix if path.suffix.lower() in COMPRESSIONS else ""
+    return Path(path.name.removesuffix(packed)).suffix + packed if format_of(path.name) else ""
 
 
 def _least_share(text_bytes: int) -> float:
