@@ -1,11 +1,14 @@
 """The funnel: totals, order, what reaches each step, languages, warnings, JSON, and the count of a ledger."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from danlu.account.funnel import Count, Flow, Funnel, from_json, funnel_of, step_of, warnings
+from danlu.account.ledger import Row, ledger_path
+from danlu.account.writing import new_ledger
 from danlu.errors import DamagedError, MissingError
 from small_ledger import REASONS, TEXTS, write_small_corpus
 
@@ -82,6 +85,35 @@ def test_a_ledger_is_counted(tmp_path: Path):
         assert flow.dropped == funnel.dropped[domain]
         assert flow.kept.documents == sum(ident[0] == domain and not why for ident, why in REASONS.items())
     assert from_json(json.loads(json.dumps(funnel.to_json()))) == funnel
+
+
+def test_what_steps_cut_out_of_what_is_kept(tmp_path: Path):
+    path = ledger_path(tmp_path, 0)
+    path.parent.mkdir(parents=True)
+    with new_ledger(path, ["c4.sentences", "c4.cut_bytes", "exact.cut_bytes"]) as ledger:
+        place = {"domain": "a", "source": "a.txt", "start": 0, "end": 9, "split": "train"}
+        cuts = ((7, 3.0, ""), (6, 4.0, ""), (0, 5.0, "c4.policy"), (10, math.nan, ""))
+        for number, (kept, cut, reason) in enumerate(cuts):
+            values = (1.0, cut, math.nan)
+            ledger.add(
+                Row(number, str(number), bytes=10, kept_bytes=kept, reason=reason, values=values, **place)
+            )
+    funnel = funnel_of(tmp_path, ["a"], ("c4", "exact", "length"), {})
+    assert funnel.total_cut() == {"c4": Count(2, 7)}
+    dropped, cut = (sum(counts.values(), Count()) for counts in (funnel.total_dropped(), funnel.total_cut()))
+    assert funnel.total_read().bytes == dropped.bytes + cut.bytes + funnel.total_kept().bytes
+    assert from_json(json.loads(json.dumps(funnel.to_json()))) == funnel
+
+
+def test_tokens_follow_from_what_one_holds_in_each_domain():
+    funnel = FUNNEL.in_tokens({"code": 2.0, "prose": 4.0})
+    assert funnel.total_read().tokens == 1000 / 2 + 500 / 4
+    assert funnel.total_dropped()["length.too_short"].tokens == 20 / 2 + 9 / 4
+    assert funnel.passed()["length"][0].tokens == 625 - 1 / 2
+    assert funnel.languages["prose"]["en"].kept.tokens == 120
+    assert funnel.total_kept("validation").tokens == 35
+    assert FUNNEL.in_tokens({"code": 2.0}).read["prose"].tokens == 250
+    assert funnel.to_json() == FUNNEL.to_json()
 
 
 def test_no_ledger_is_no_funnel(tmp_path: Path):

@@ -94,6 +94,19 @@ def _columns() -> list[str]:
     return [column for step in steps_of() for column in step.columns]
 
 
+def test_what_a_step_cut_is_told(tmp_path: Path):
+    write_small_corpus(tmp_path)
+    columns = [*_columns(), "wordy.cut_bytes", "loud.cut_bytes"]
+    with new_ledger(ledger_path(tmp_path, 0), columns) as writer:
+        row = row_of("a-0", "one two three four")
+        writer.add(replace(row, values=(*row.values, 7.0, -2.0)))
+    (story,) = tell(tmp_path, steps_of(), "a-0")
+    assert [finding.cut_bytes for finding in story.findings[1:3]] == [7.0, -2.0]
+    assert "\nwordy: kept it, took out 7 bytes of it\n" in describe(story)
+    assert "\nloud: kept it, added 2 bytes to it\n" in describe(story)
+    assert "\nvisible: kept it\n" in describe(story)
+
+
 def test_by_number(corpus: Path):
     (story,) = tell(corpus, steps_of(), str(number_of("b-3")))
     assert story.row.id == "b-3"

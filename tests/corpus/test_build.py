@@ -108,6 +108,29 @@ def test_every_document_is_kept_or_accounted_for(base, tmp_path):
     assert [path.name for path in corpus.parent.iterdir()] == ["corpus"]
 
 
+def test_every_byte_is_dropped_cut_or_kept(base, tmp_path):
+    footer = "This line stands at the foot of many pages of ours, word for word.\n"
+    for number in range(10):
+        text = f"cafe\u0301 {number}\n{sentence(number)}{footer}no stop here\n"
+        (base / f"{number:03d}.txt").write_text(text)
+    steps = [
+        *(
+            {"use": "normalize"},
+            {"use": "c4", "min_words_per_line": 0, "min_num_sentences": 1},
+            {"use": "length"},
+        ),
+        *({"use": "boilerplate", "min_documents": 5}, {"use": "exact"}),
+    ]
+    funnel = build_corpus(settings(step=steps), base, tmp_path / "run" / "corpus")
+    assert {"normalize", "c4", "boilerplate"} == set(funnel.total_cut())
+    assert funnel.total_cut()["boilerplate"].bytes >= 10 * len(footer.strip())
+    assert funnel.total_dropped()
+    for flow in (flow for languages in funnel.languages.values() for flow in languages.values()):
+        dropped, cut = (sum(counts.values(), Count()) for counts in (flow.dropped, flow.cut))
+        assert flow.read.documents == dropped.documents + flow.kept.documents
+        assert flow.read.bytes == dropped.bytes + cut.bytes + flow.kept.bytes
+
+
 def test_the_same_input_gives_the_same_bytes(base, tmp_path):
     for name in ("one", "two"):
         build_corpus(settings(), base, tmp_path / name)

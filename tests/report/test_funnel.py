@@ -1,7 +1,10 @@
 """The funnel's pictures and tables say what reaches a step and what it drops."""
 
-from danlu.account.funnel import Count, Funnel
-from danlu.report.funnel import damage_table, funnel_pictures, reasons_table, share
+from dataclasses import replace
+
+from danlu.account.funnel import Count, Flow, Funnel
+from danlu.files import write_json
+from danlu.report.funnel import cuts_table, damage_table, funnel_pictures, load_funnel, reasons_table, share
 
 FUNNEL = Funnel(
     ("length", "exact"),
@@ -34,6 +37,27 @@ def test_reasons():
     assert html.index("too short") < html.index("too long") < html.index("duplicate")
     assert "50.0%" in html
     assert "Nothing was dropped" in reasons_table(Funnel((), {}, {}, {}, {}))
+
+
+def test_cuts():
+    flow = Flow(Count(100, 5000), {}, Count(40, 2030), {"length": Count(4, 870)})
+    cut = replace(FUNNEL, languages={"a": {"": flow}})
+    assert cuts_table(FUNNEL) == ""
+    assert "10.0%" in cuts_table(cut)
+    assert "870 bytes" in cuts_table(cut)
+    assert "cut by length: 870 bytes (17.4%)" in funnel_pictures(cut)
+
+
+def test_tokens_are_shown_once_they_are_measured(tmp_path):
+    write_json(tmp_path / "corpus" / "funnel.json", FUNNEL.to_json())
+    assert load_funnel(tmp_path) == FUNNEL
+    assert "tokens" not in reasons_table(FUNNEL)
+    rows = [{"domain": "a", "tokens": tokens, "bytes": size} for tokens, size in ((900, 3000), (100, 2000))]
+    write_json(tmp_path / "tokens" / "manifest.json", {"facts": {"domains": rows}})
+    funnel = load_funnel(tmp_path)
+    assert funnel.total_read().tokens == 1000
+    assert ">400<" in reasons_table(funnel)
+    assert "dropped by exact: 400 (40.8%)" in funnel_pictures(funnel)
 
 
 def test_damage():

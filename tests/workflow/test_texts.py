@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from danlu.account.funnel import Count, Funnel
+from danlu.account.funnel import Count, Flow, Funnel
 from danlu.tokens.build import DomainTokens, TokensReport
 from danlu.workflow.texts import describe_funnel, describe_tokens
 
@@ -16,8 +16,14 @@ def test_the_funnel_is_told_with_every_reason() -> None:
         kept={"train": {"prose": Count(990, 4_000_000)}, "validation": {"prose": Count(10, 50_000)}},
     )
     text = describe_funnel(funnel)
-    for part in ("1,000 of 1,200", "4.05 MB", "10 (50 kB)", "200 length.too_short", "3 truncated"):
+    for part in (
+        "1,000 of 1,200",
+        "4.05 MB",
+        "10 (50 kB)",
+        "length drops 200 of 1,200 (16.7%): 200 too_short",
+    ):
         assert part in text
+    assert "3 truncated" in text
 
 
 def test_a_step_that_drops_much_is_warned_of() -> None:
@@ -26,6 +32,23 @@ def test_a_step_that_drops_much_is_warned_of() -> None:
     )
     assert describe_funnel(funnel).count("warning: length drops 75% of the 4 documents that reach it") == 1
     assert "warning" not in describe_funnel(funnel, 0.8)
+
+
+def test_what_is_cut_is_told_by_step() -> None:
+    flow = Flow(
+        Count(3, 90), {"c4.policy": Count(1, 30)}, Count(2, 45), {"c4": Count(1, 20), "nfc": Count(2, -5)}
+    )
+    funnel = Funnel(
+        ("nfc", "c4"),
+        {"a": Count(3, 90)},
+        {"a": dict(flow.dropped)},
+        {},
+        {"train": {"a": Count(2, 45)}},
+        {"a": {"": flow}},
+    )
+    text = describe_funnel(funnel)
+    assert "  nfc adds 5 bytes to 2 that stay\n" in text
+    assert text.endswith("  c4 drops 1 of 3 (33.3%): 1 policy; cuts 20 bytes out of 1 that stay")
 
 
 def test_a_clean_funnel_is_one_line() -> None:

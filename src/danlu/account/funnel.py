@@ -1,14 +1,15 @@
-"""The funnel of a corpus: what was read, what each step dropped and why, what is kept, by domain and language.
+"""The funnel of a corpus: what was read, what each step dropped and why or cut, what is kept, by domain and language.
 
-Guarantees: documents read = dropped + kept, for every domain and for every language of it. Bytes are UTF-8: as read,
-but for what is kept, which counts as it is after cleaning. Costs: a pass over six columns of the ledger, some millions
-of documents a second.
+Guarantees: documents read = dropped + kept, and bytes read = dropped + cut + kept, for every domain and for every
+language of it. Bytes are UTF-8: a dropped document counts as it was read, so what steps before cut out of it is no
+cut; normalisation may add bytes, a cut below zero. Costs: a pass over a few columns of the ledger, some millions of
+documents a second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,15 @@ WARN_DROP_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many documents, and how many bytes of UTF-8 text in them."""
+    """How many documents, how many bytes of UTF-8 text in them, and about how many tokens that would be."""
 
     documents: int = 0
     bytes: int = 0
+    tokens: float = 0.0
+    """0 until `Funnel.in_tokens`."""
 
     def __add__(self, other: Count) -> Count:
-        return Count(self.documents + other.documents, self.bytes + other.bytes)
+        return Count(self.documents + other.documents, self.bytes + other.bytes, self.tokens + other.tokens)
 
 
 Counts = dict[str, Count]
@@ -39,9 +42,12 @@ class Flow:
     read: Count = Count()
     dropped: Mapping[str, Count] = field(default_factory=dict)
     kept: Count = Count()
+    cut: Mapping[str, Count] = field(default_factory=dict)
+    """By step: what it changed of the documents that are kept, and by how much they are shorter."""
 
     def __add__(self, other: Flow) -> Flow:
-        return Flow(self.read + other.read, _added([self.dropped, other.dropped]), self.kept + other.kept)
+        dropped, cut = (_added(both) for both in ([self.dropped, other.dropped], [self.cut, other.cut]))
+        return Flow(self.read + other.read, dropped, self.kept + other.kept, cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,12 @@ class Funnel:
         for reasons in self.dropped.values():
             for reason, count in reasons.items():
                 total[reason] = total.get(reason, Count()) + count
-        order = {step: place for place, step in enumerate(self.steps)}
-        return dict(sorted(total.items(), key=lambda item: (order[step_of(item[0])], item[0])))
+        return self._in_order(total)
+
+    def total_cut(self) -> Counts:
+        """By step, over all domains, in the order of the steps."""
+        flows = [flow for languages in self.languages.values() for flow in languages.values()]
+        return self._in_order(_added(flow.cut for flow in flows))
 
     def passed(self) -> dict[str, tuple[Count, Count]]:
         """By step: what reached it and what it dropped, in bytes as read."""
@@ -78,7 +88,7 @@ class Funnel:
         for step in self.steps:
             dropped = by_step.get(step, Count())
             flow[step] = reached, dropped
-            reached += Count(-dropped.documents, -dropped.bytes)
+            reached += Count(-dropped.documents, -dropped.bytes, -dropped.tokens)
         return flow
 
     def total_kept(self, split: str | None = None) -> Count:
@@ -86,14 +96,48 @@ class Funnel:
         splits = [split] if split else list(self.kept)
         return sum((count for name in splits for count in self.kept.get(name, {}).values()), Count())
 
+    def in_tokens(self, bytes_a_token: Mapping[str, float]) -> Funnel:
+        """The same with tokens in every count, from what a token of each domain was measured to hold.
+
+        What was dropped was never tokenised: it is taken to be like what its domain kept, and a domain of which
+        nothing was kept like the mean of the others.
+        """
+        mean = sum(bytes_a_token.values()) / len(bytes_a_token)
+        rates = {domain: bytes_a_token.get(domain, mean) for domain in self.read}
+
+        def told(counts: Mapping[str, Count], domain: str = "") -> Counts:
+            return {
+                name: replace(count, tokens=count.bytes / rates[domain or name])
+                for name, count in counts.items()
+            }
+
+        def flowed(flow: Flow, domain: str) -> Flow:
+            both = told({"read": flow.read, "kept": flow.kept}, domain)
+            return Flow(both["read"], told(flow.dropped, domain), both["kept"], told(flow.cut, domain))
+
+        return replace(
+            self,
+            read=told(self.read),
+            dropped={domain: told(reasons, domain) for domain, reasons in self.dropped.items()},
+            kept={split: told(domains) for split, domains in self.kept.items()},
+            languages={
+                domain: {language: flowed(flow, domain) for language, flow in flows.items()}
+                for domain, flows in self.languages.items()
+            },
+        )
+
+    def _in_order(self, counts: Counts) -> Counts:
+        order = {step: place for place, step in enumerate(self.steps)}
+        return dict(sorted(counts.items(), key=lambda item: (order[step_of(item[0])], item[0])))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values for a JSON file; `from_json` is the way back."""
         return {
             "steps": list(self.steps),
-            "read": _plain(self.read),
-            "dropped": {domain: _plain(reasons) for domain, reasons in self.dropped.items()},
+            "read": plain_counts(self.read),
+            "dropped": {domain: plain_counts(reasons) for domain, reasons in self.dropped.items()},
             "damaged": dict(self.damaged),
-            "kept": {split: _plain(domains) for split, domains in self.kept.items()},
+            "kept": {split: plain_counts(domains) for split, domains in self.kept.items()},
             "languages": {
                 domain: {language: _plain_flow(flow) for language, flow in flows.items()}
                 for domain, flows in self.languages.items()
@@ -123,7 +167,8 @@ def funnel_of(
     dropped: dict[str, Counts] = {domain: {} for domain in domains}
     kept: dict[str, Counts] = {}
     languages: dict[str, dict[str, Flow]] = {domain: {} for domain in domains}
-    for row in _groups(corpus):
+    columns = _cut_columns(corpus, steps)
+    for row in _groups(corpus, list(columns.values())):
         domain, number = row["domain"], row["bytes_count"]
         came, stays = Count(number, row["bytes_sum"]), Count(number, row["kept_bytes_sum"])
         if reason := row["reason"]:
@@ -131,25 +176,40 @@ def funnel_of(
             flow = Flow(came, {reason: came})
         else:
             _count(kept.setdefault(row["split"], {}), domain, stays)
-            flow = Flow(came, {}, stays)
+            cut = {
+                step: Count(row[f"{name}_count"], int(row[f"{name}_sum"]))
+                for step, name in columns.items()
+                if row[f"{name}_count"]
+            }
+            flow = Flow(came, {}, stays, cut)
         _count(read, domain, came)
         languages[domain][row["language"]] = languages[domain].get(row["language"], Flow()) + flow
     return Funnel(tuple(steps), read, dropped, dict(damaged), kept, languages)
 
 
-def _groups(corpus: Path) -> list[dict[str, Any]]:
-    """One row for all documents of a domain, language, split and reason, sorted by these."""
+def _cut_columns(corpus: Path, steps: Sequence[str]) -> dict[str, str]:
+    """The ledger's columns of what each step cuts, for those that may."""
     # Whoever only shows a funnel does not load the reader of the ledger.
+    from danlu.account.ledger import CUT_BYTES, list_measures
+
+    known = set(list_measures(corpus))
+    columns = {step: f"{step}.{CUT_BYTES}" for step in steps}
+    return {step: column for step, column in columns.items() if column in known}
+
+
+def _groups(corpus: Path, cuts: Sequence[str]) -> list[dict[str, Any]]:
+    """One row for all documents of a domain, language, split and reason, sorted by these."""
     import pyarrow as pa
 
     from danlu.account.ledger import read_ledger
 
-    keys, sums = ["domain", "language", "split", "reason"], ["bytes", "kept_bytes"]
+    keys, sums = ["domain", "language", "split", "reason"], ["bytes", "kept_bytes", *cuts]
     total: pa.Table | None = None
     for batch in read_ledger(corpus, [*keys, *sums]):
         part = pa.Table.from_batches([batch]).group_by(keys)
-        part = part.aggregate([("bytes", "count"), *((name, "sum") for name in sums)])
-        columns = ["bytes_count", *(f"{name}_sum" for name in sums)]
+        counted = ["bytes", *cuts]
+        part = part.aggregate([(name, "count") for name in counted] + [(name, "sum") for name in sums])
+        columns = [*(f"{name}_count" for name in counted), *(f"{name}_sum" for name in sums)]
         both = part if total is None else pa.concat_tables([total, part.select(total.column_names)])
         total = both.group_by(keys).aggregate([(name, "sum") for name in columns])
         total = total.rename_columns([*keys, *columns])
@@ -189,15 +249,20 @@ def _added(several: Iterable[Mapping[str, Count]]) -> Counts:
 
 
 def _plain_flow(flow: Flow) -> dict[str, Any]:
-    return {**_plain({"read": flow.read, "kept": flow.kept}), "dropped": _plain(flow.dropped)}
+    return {
+        **plain_counts({"read": flow.read, "kept": flow.kept}),
+        "dropped": plain_counts(flow.dropped),
+        "cut": plain_counts(flow.cut),
+    }
 
 
 def _flow(value: Mapping[str, Any]) -> Flow:
     counts = _counts({"read": value["read"], "kept": value["kept"]})
-    return Flow(counts["read"], _counts(value["dropped"]), counts["kept"])
+    return Flow(counts["read"], _counts(value["dropped"]), counts["kept"], _counts(value["cut"]))
 
 
-def _plain(counts: Mapping[str, Count]) -> dict[str, dict[str, int]]:
+def plain_counts(counts: Mapping[str, Count]) -> dict[str, dict[str, int]]:
+    """Documents and bytes by name, for a JSON file."""
     return {name: {"documents": count.documents, "bytes": count.bytes} for name, count in counts.items()}
 
 

@@ -1,7 +1,8 @@
 """The ledger of a corpus: one row for every document that was read, with what was measured and what was decided.
 
 Layout: corpus/ledger/part-00000.parquet, one part a shard; the fixed columns below, then one float64 column a measure,
-named "step.measure". A document's number is its shard << 32 plus its place in the shard, so a number names its part.
+named "step.measure", and one for what a step cuts. A document's number is its shard << 32 plus its place in the shard,
+so a number names its part.
 Guarantees: every page carries a checksum that is verified on read; what is read is what was written (writing.py).
 Costs: 100 to 300 bytes a document; readers hold one batch of 8,192 rows.
 """
@@ -24,6 +25,9 @@ from danlu.errors import DamagedError, MissingError
 
 NO_MATCH = -1
 """`match` of a document that matched none."""
+
+CUT_BYTES = "cut_bytes"
+"""The column "step.cut_bytes" of a step that rewrites: UTF-8 that it took out of a text; null where it took none."""
 
 EXCERPT_CHARACTERS = 240
 """How much of a dropped text its row keeps."""

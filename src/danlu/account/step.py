@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from danlu.account.ledger import CUT_BYTES
 from danlu.config import Section
 
 _PROBED = (0.0, 0.5, 1.0, 1e9)
@@ -34,6 +35,11 @@ class Step:
     def columns(self) -> list[str]:
         """The ledger's columns of its measures."""
         return [f"{self.name}.{measure}" for measure in self.measures]
+
+    @property
+    def cut_column(self) -> str:
+        """The ledger's column of what it cuts; there is none where it never does."""
+        return f"{self.name}.{CUT_BYTES}"
 
     @property
     def remeasure(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import ValidationError
 
-from danlu.account.funnel import Count, Counts, step_of
+from danlu.account.funnel import Count, Counts, plain_counts, step_of
 from danlu.account.ledger import list_measures, measure_values, read_ledger
 from danlu.account.samples import COLUMNS, Choice, Sample, sample_at, with_kept_texts
 from danlu.account.step import Step
@@ -56,7 +56,10 @@ class Tuned:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return asdict(self)
+        counts = {
+            name: plain_counts(getattr(self, name)) for name in ("then", "now", "newly_kept", "newly_dropped")
+        }
+        return {**asdict(self), **counts}
 
 
 def change_steps(steps: Sequence[Step], settings: Sequence[str]) -> list[Step]:

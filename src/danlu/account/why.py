@@ -48,6 +48,8 @@ class Finding:
     said: str
     """ "kept it", "dropped it: ...", "would have dropped it: ...", "would have kept it", "did not see it"."""
     measurements: tuple[Measurement, ...]
+    cut_bytes: float = math.nan
+    """How much UTF-8 it took out of the text; NaN where it left it as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ def _findings(steps: Sequence[Step], row: Row, values: dict[str, float]) -> Iter
     for place, step in enumerate(steps):
         measured = [values.get(column, math.nan) for column in step.columns]
         found = tuple(_measurements(step, measured))
-        yield Finding(step.name, _said(step, row, place - stopped, measured), found)
+        cut = values.get(step.cut_column, math.nan)
+        yield Finding(step.name, _said(step, row, place - stopped, measured), found, cut)
 
 
 def _said(step: Step, row: Row, behind: int, measured: Sequence[float]) -> str:
@@ -161,7 +164,7 @@ def _lines(story: Story) -> Iterator[str]:
     if row.match != NO_MATCH:
         yield from _match_lines(story)
     for finding in story.findings:
-        yield f"{finding.step}: {finding.said}"
+        yield f"{finding.step}: {finding.said}{_cut(finding.cut_bytes)}"
         for measurement in finding.measurements:
             if not math.isnan(measurement.value):
                 yield f"    {measurement.measure:<28} {_number(measurement.value):>12}{_held_against(measurement)}"
@@ -204,6 +207,15 @@ def _held_against(measurement: Measurement) -> str:
         beyond = f"  <- {threshold.reason}" if threshold.drops(measurement.value) else ""
         said.append(f"at {threshold.side} {_number(threshold.value)} ({keys}){beyond}")
     return f"   {'; '.join(said)}" if said else ""
+
+
+def _cut(size: float) -> str:
+    """What a step did to the text's length; a repair may make it longer."""
+    if math.isnan(size):
+        return ""
+    if size == 0:
+        return ", changed it at the same length"
+    return f", took out {size:,.0f} bytes of it" if size > 0 else f", added {-size:,.0f} bytes to it"
 
 
 def _number(value: float) -> str:

@@ -7,9 +7,10 @@ leaves nothing visible is dropped. Costs: a few arrays a shard.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from danlu.account.ledger import CUT_BYTES
 from danlu.corpus.carry import Passing
 from danlu.corpus.job import IDS, Job, dedups_of
 from danlu.dedup.contract import Outcome, apply_cuts, read_outcome
@@ -34,12 +35,15 @@ def apply_found(
     job: Job, number: int, shard: int, arriving: Iterator[Passing]
 ) -> Iterator[tuple[Passing, Found | None]]:
     """Each document that round `number` left, with its text cut, or with why it goes."""
+    places = job.places
     outcomes = [(name, read_outcome(job.dedup_place(name), shard)) for name, _ in dedups_of(job, number)]
     for passing in arriving:
-        yield passing, _against(passing, outcomes)
+        yield passing, _against(passing, outcomes, places)
 
 
-def _against(passing: Passing, outcomes: list[tuple[str, Outcome]]) -> Found | None:
+def _against(
+    passing: Passing, outcomes: list[tuple[str, Outcome]], places: Mapping[str, int]
+) -> Found | None:
     index = passing.index
     for name, outcome in outcomes:
         if outcome.dropped[index]:
@@ -47,7 +51,9 @@ def _against(passing: Passing, outcomes: list[tuple[str, Outcome]]) -> Found | N
             match, pair = int(outcome.match[index]), int(outcome.pair[index])
             return Found(name, f"{name}.{what}", match, pair, float(outcome.similarity[index]))
         if spans := outcome.cuts.get(index):
-            passing.text = passing.text.with_text(apply_cuts(passing.text.text, spans))
+            before = passing.text
+            passing.text = before.with_text(apply_cuts(before.text, spans))
+            passing.values[places[f"{name}.{CUT_BYTES}"]] = before.utf8_bytes - passing.text.utf8_bytes
             if not passing.text.text:
                 return Found(name, f"{name}.{NOTHING_LEFT}")
     return None

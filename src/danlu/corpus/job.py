@@ -26,7 +26,7 @@ from danlu.read.find import find_files
 from danlu.read.settings import Source
 from danlu.read.shards import Shard, plan_shards
 
-FORMAT = 1
+FORMAT = 2
 """Version of the work directory; what another version left is not used."""
 
 IDS = "id"
@@ -61,8 +61,13 @@ class Job:
 
     @property
     def columns(self) -> list[str]:
-        """The measures of all steps in order, as the ledger names them."""
+        """What all steps measure and cut, in order, as the ledger names it."""
         return [column for step in self.settings.step for column in columns_of(step)]
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Where each column stands among `columns`."""
+        return {column: place for place, column in enumerate(self.columns)}
 
     def place(self, number: int, shard: int) -> Path:
         """Where round `number` leaves what it made of a shard."""

@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from danlu.account.ledger import CUT_BYTES
 from danlu.corpus.settings import Step, name_of
 from danlu.dedup.settings import Boilerplate, Exact, SharedStep, Substrings
 
@@ -54,17 +55,20 @@ def cuts(step: SharedStep) -> bool:
 
 
 def module_of(step: Any) -> ModuleType:
-    """The module of a step that sees one document: MEASURES, measure, decide. It is named as the step is used.
+    """The module of a step that sees one document: MEASURES, measure, decide, and REWRITES where it changes texts.
 
-    It lies in the folder of its settings: danlu.rules.settings.C4 (use = "c4") is measured by danlu.rules.c4.
+    It is named as the step is used, and lies in the folder of its settings: danlu.rules.settings.C4 (use = "c4") is
+    measured by danlu.rules.c4.
     """
     return import_module(f"{type(step).__module__.rpartition('.')[0]}.{step.use}")
 
 
 def columns_of(step: Any) -> list[str]:
-    """The ledger's columns of a step that measures."""
-    return (
-        []
-        if isinstance(step, SharedStep)
-        else [f"{name_of(step)}.{name}" for name in module_of(step).MEASURES]
-    )
+    """The ledger's columns of a step: what it measures, and what it cuts where it does."""
+    if isinstance(step, SharedStep):
+        measures: Sequence[str] = ()
+        rewrites = cuts(step)
+    else:
+        module = module_of(step)
+        measures, rewrites = module.MEASURES, getattr(module, "REWRITES", False)
+    return [f"{name_of(step)}.{name}" for name in (*measures, *((CUT_BYTES,) if rewrites else ()))]

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from danlu.account.ledger import Row, excerpt_of, ledger_path
+from danlu.account.ledger import CUT_BYTES, Row, excerpt_of, ledger_path
 from danlu.account.writing import merge_ledgers, new_ledger
 from danlu.corpus.carry import Passing, read_carried, write_carried
 from danlu.corpus.found import NOTHING_LEFT, Found, apply_found
@@ -76,13 +76,12 @@ class _Round:
 
     def __init__(self, job: Job, number: int, shard: int, place: Path, stack: ExitStack) -> None:
         self._job, self._number, self._shard, self._place = job, number, shard, place
-        columns = job.columns
+        self._places = job.places
         self._steps: list[tuple[Any, ModuleType, int]] = []
         for step in job.rounds[number].local:
-            names = columns_of(step)
-            self._steps.append((step, module_of(step), columns.index(names[0]) if names else 0))
-        self._width = len(columns)
-        self._ledger = stack.enter_context(new_ledger(place / LEDGER, columns))
+            first = next((self._places[name] for name in columns_of(step)), 0)
+            self._steps.append((step, module_of(step), first))
+        self._ledger = stack.enter_context(new_ledger(place / LEDGER, job.columns))
         self._damaged = stack.enter_context(Lines(place / DAMAGED)) if number == 0 else None
         self._overlaps = stack.enter_context(Lines(place / OVERLAPS))
         self._damages: Counter[str] = Counter()
@@ -132,9 +131,9 @@ class _Round:
         )
         for index, document in enumerate(documents):
             text = Text(document.text, document.language, document.metadata, self._words)
-            values = [math.nan] * self._width
+            values = [math.nan] * len(self._places)
             self._documents = index + 1
-            yield Passing(index, document, text, len(document.text.encode()), values), None
+            yield Passing(index, document, text, text.utf8_bytes, values), None
 
     @property
     def _words(self) -> WordsSetting:
@@ -161,6 +160,9 @@ class _Round:
             passing.splitter = text.splitter_used or before.splitter_used or passing.splitter
             if dropped is None:
                 passing.text = text
+                if text is not before:
+                    cut = self._places[f"{name_of(step)}.{CUT_BYTES}"]
+                    passing.values[cut] = before.utf8_bytes - text.utf8_bytes
                 if reason := module.decide(values, step) or _emptied(before, text):
                     dropped = Found(name_of(step), f"{name_of(step)}.{reason}")
                     if step.use in STOPS or not self._job.settings.measure_dropped:
@@ -215,7 +217,7 @@ class _Round:
         if self._carry:
             self._carry.add(passing)
         if self._parts:
-            size = len(passing.text.text.encode())
+            size = passing.text.utf8_bytes
             self._ledger.add(self._row(passing, kept_bytes=size))
             kept = replace(document, text=passing.text.text, language=passing.text.language)
             self._parts.add(self._side(passing), kept, size)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MEASURES = ("matched_ngrams", "matched_share")
+REWRITES = True
 REMEASURE = frozenset({"action"})
 """What `decide` reads too, but a change of which changes what is measured."""
 NGRAMS = {"words": 13, "tokens": 10, "characters": 50}

@@ -23,6 +23,7 @@ _REPLACEMENT = "\ufffd"
 
 
 MEASURES = ("characters", "replacement_share")
+REWRITES = True
 
 
 def measure(text: Text, settings: Normalize) -> Measured:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from danlu.account.funnel import WARN_DROP_SHARE, Count, Flow, Funnel, from_json, warnings
+from danlu.account.funnel import WARN_DROP_SHARE, Count, Flow, Funnel, warnings
 from danlu.account.ledger import NO_MATCH, read_ledger
 from danlu.account.samples import Sample, sample_by_reason
 from danlu.account.step import Step
@@ -27,12 +27,12 @@ from danlu.chart.markup import (
     table,
 )
 from danlu.chart.page import Section, page
-from danlu.files import read_json, write_bytes
-from danlu.log import human_bytes
+from danlu.files import write_bytes
+from danlu.log import human, human_bytes
 from danlu.report.clusters import NOTE as CLUSTERS_NOTE
 from danlu.report.clusters import clusters_of
 from danlu.report.funnel import NOTE as FUNNEL_NOTE
-from danlu.report.funnel import damage_table, funnel_pictures, reasons_table, share
+from danlu.report.funnel import cuts_table, damage_table, funnel_pictures, load_funnel, reasons_table, share
 from danlu.report.histograms import histograms
 from danlu.report.published import read_published, share_kept
 
@@ -59,20 +59,22 @@ def write_corpus_page(
 ) -> Path:
     """Writes the page of the corpus of a run, and returns its path. `settings` is [corpus] as text."""
     path = run / NAME
-    text = corpus_page(run.name, run / "corpus", steps, settings, warn_drop_share)
+    text = corpus_page(run, steps, settings, warn_drop_share)
     write_bytes(path, text.encode("utf-8", "replace"))
     return path
 
 
 def corpus_page(
-    name: str, corpus: Path, steps: Sequence[Step], settings: str, warn_drop_share: float = WARN_DROP_SHARE
+    run: Path, steps: Sequence[Step], settings: str, warn_drop_share: float = WARN_DROP_SHARE
 ) -> str:
     """The page as text. Raises MissingError or DamagedError where the corpus cannot be read."""
-    funnel = from_json(read_json(corpus / "funnel.json"))
+    funnel, corpus = load_funnel(run), run / "corpus"
     samples = sample_by_reason(corpus)
     sections = [
         Section("Result", _result(funnel, splitters(corpus), warn_drop_share)),
-        Section("Funnel", join([funnel_pictures(funnel), reasons_table(funnel)]), FUNNEL_NOTE),
+        Section(
+            "Funnel", join([funnel_pictures(funnel), reasons_table(funnel), cuts_table(funnel)]), FUNNEL_NOTE
+        ),
         Section("Sources and languages", _languages(funnel), LANGUAGES_NOTE),
         Section("Published retention", _published(funnel), PUBLISHED_NOTE),
         Section("Histograms", histograms(corpus, steps, funnel.total_read().documents), HISTOGRAMS_NOTE),
@@ -83,7 +85,7 @@ def corpus_page(
     ]
     read, kept = funnel.total_read(), funnel.total_kept()
     subtitle = f"{kept.documents:,} of {read.documents:,} documents kept, {human_bytes(kept.bytes)}."
-    return page(f"danlu: corpus of {name}", sections, subtitle=subtitle)
+    return page(f"danlu: corpus of {run.name}", sections, subtitle=subtitle)
 
 
 def splitters(corpus: Path) -> Counter[str]:
@@ -104,6 +106,7 @@ def _result(funnel: Funnel, split: Mapping[str, int], warn_drop_share: float) ->
         ("documents read", f"{read.documents:,}", human_bytes(read.bytes)),
         ("documents kept", f"{kept.documents:,}", f"{share(kept.documents, read.documents)} of those read"),
         ("text kept", human_bytes(kept.bytes), f"{share(kept.bytes, read.bytes)} of the bytes read"),
+        *([("tokens kept", human(kept.tokens), f"of about {human(read.tokens)}")] if kept.tokens else []),
         ("held out for validation", f"{held_out.documents:,}", human_bytes(held_out.bytes)),
         ("word splitters", words[0] if words else "none", ", ".join(words[1:])),
         ("damages", f"{sum(funnel.damaged.values()):,}", "records that could not be read as they should"),
@@ -130,9 +133,12 @@ def _languages(funnel: Funnel) -> Html:
         "kept",
         "share",
         "text read",
-        "text kept",
+        "cut",
+        "kept",
         "share",
     ]
+    if funnel.total_read().tokens:
+        header += ["tokens read", "tokens kept"]
     more = len(flows) - len(rows)
     rest = [paragraph(f"{more} more are in funnel.json of the corpus.", "note")] if more > 0 else []
     return join([table(header, rows, text_columns=3), *rest])
@@ -141,15 +147,17 @@ def _languages(funnel: Funnel) -> Html:
 def _flow_cells(flow: Flow) -> list[str]:
     most = max(flow.dropped.items(), key=lambda item: item[1].documents, default=("", Count()))
     lost = f"{most[0]} ({share(most[1].documents, flow.read.documents)})" if most[0] else "nothing"
-    return [
+    cells = [
         lost,
         f"{flow.read.documents:,}",
         f"{flow.kept.documents:,}",
         share(flow.kept.documents, flow.read.documents),
         human_bytes(flow.read.bytes),
+        human_bytes(sum(count.bytes for count in flow.cut.values())),
         human_bytes(flow.kept.bytes),
         share(flow.kept.bytes, flow.read.bytes),
     ]
+    return cells + ([human(flow.read.tokens), human(flow.kept.tokens)] if flow.read.tokens else [])
 
 
 def _published(funnel: Funnel) -> Html:

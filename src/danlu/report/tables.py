@@ -26,7 +26,7 @@ from danlu.chart.markup import (
 from danlu.evaluate.baselines import NAMES, compare
 from danlu.log import human, human_bytes, human_seconds
 from danlu.report.facts import Facts, Row, median_speed, newest_by_domain, peak_memory
-from danlu.report.funnel import damage_table, funnel_pictures, reasons_table
+from danlu.report.funnel import cuts_table, damage_table, funnel_pictures, reasons_table
 
 EVALUATION_NOTE = (
     "On validation text split off by hash before training. Bits per byte can be compared across models and with simple "
@@ -139,7 +139,8 @@ def corpus(facts: Facts) -> Html:
     parts = [join([heading("Kept"), kept_table])]
     if funnel.damaged:
         parts.append(join([heading("Damaged input"), damage_table(funnel)]))
-    return join([funnel_pictures(funnel), heading("Dropped"), reasons_table(funnel), columns(parts)])
+    lost = [heading("Dropped"), reasons_table(funnel), cuts_table(funnel)]
+    return join([funnel_pictures(funnel), *lost, columns(parts)])
 
 
 def mixture(facts: Facts) -> Html:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from danlu.account.funnel import from_json
 from danlu.chart.markup import Html, paragraph
 from danlu.chart.page import Section, page
 from danlu.errors import DanluError
@@ -19,6 +18,7 @@ from danlu.monitor.history import read_evaluations, read_events, read_metrics, r
 from danlu.plan.plan import read_plan
 from danlu.report import curves, tables
 from danlu.report.facts import Facts, tally_text
+from danlu.report.funnel import load_funnel
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def read_facts(run: Path) -> Facts:
     return Facts(
         name=run.name,
         recipe=read("recipe.toml", lambda path: path.read_text(encoding="utf-8")),
-        funnel=read("corpus/funnel.json", lambda path: from_json(read_json(path))),
+        funnel=read("corpus/funnel.json", lambda _: load_funnel(run)),
         plan=read("plan.json", read_plan),
         metrics=read("metrics.jsonl", lambda _: read_metrics(run)) or [],
         evaluations=read("evaluations.jsonl", lambda _: read_evaluations(run)) or [],

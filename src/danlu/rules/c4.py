@@ -48,6 +48,7 @@ MEASURES: tuple[str, ...] = (
     "lorem_ipsum_line",
     "curly_bracket_line",
 )
+REWRITES = True
 
 LINES, KEPT, LONG_WORD, NO_TERMINAL_PUNCT, FEW_WORDS, IN_JAVASCRIPT, IN_POLICY, LOREM_LINE, CURLY_LINE = (
     range(9)

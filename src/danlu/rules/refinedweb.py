@@ -22,6 +22,7 @@ from danlu.words.classes import ALPHA, DIGIT, UPPER, table
 from danlu.words.text import Measured, Text, encode, split
 
 MEASURES: tuple[str, ...] = ("words", "removed_lines", "removed_words_ratio")
+REWRITES = True
 
 LINE_FEED = 10
 Counts = npt.NDArray[np.int32]

@@ -51,7 +51,16 @@ def encode(text: str) -> npt.NDArray[np.uint32]:
 class Text:
     """A text with its language ("" unknown, else as the identifier names it), metadata, code points and words."""
 
-    __slots__ = ("_codes", "_language", "_splitter", "_words", "metadata", "text", "words_setting")
+    __slots__ = (
+        "_codes",
+        "_language",
+        "_splitter",
+        "_utf8_bytes",
+        "_words",
+        "metadata",
+        "text",
+        "words_setting",
+    )
 
     def __init__(
         self,
@@ -66,6 +75,7 @@ class Text:
         self._language = language
         self._codes: npt.NDArray[np.uint32] | None = None
         self._splitter: Splitter | None = None
+        self._utf8_bytes = -1
         self._words: Words | None = None
 
     @property
@@ -86,6 +96,14 @@ class Text:
         if self._codes is None:
             self._codes = encode(self.text)
         return self._codes
+
+    @property
+    def utf8_bytes(self) -> int:
+        """Its size; a lone surrogate counts as three bytes."""
+        if self._utf8_bytes < 0:
+            text = self.text
+            self._utf8_bytes = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        return self._utf8_bytes
 
     @property
     def splitter(self) -> Splitter:

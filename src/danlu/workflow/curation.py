@@ -37,9 +37,11 @@ def built_settings(run: Run) -> CorpusSettings:
 def account_steps(steps: Sequence[RecipeStep]) -> list[Step]:
     """The steps of a recipe as the ledger knows them."""
     from danlu.account.step import Step
-    from danlu.corpus.rounds import columns_of, module_of
+    from danlu.corpus.rounds import module_of
+    from danlu.dedup.settings import SharedStep
 
-    return [Step(name_of(step), step, module_of(step) if columns_of(step) else None) for step in steps]
+    modules = (None if isinstance(step, SharedStep) else module_of(step) for step in steps)
+    return [Step(name_of(step), step, module) for step, module in zip(steps, modules, strict=True)]
 
 
 def write_page(run: Run) -> Path:

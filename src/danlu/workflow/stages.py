@@ -100,6 +100,7 @@ def build_tokens_stage(run: Run) -> None:
         from danlu.tokenizer.codec import Codec
         from danlu.tokens.build import build_tokens
         from danlu.tokens.index import describe_packing
+        from danlu.workflow.curation import write_page
 
         codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
         remove_damaged(stage)
@@ -107,6 +108,8 @@ def build_tokens_stage(run: Run) -> None:
         write_manifest(stage, report.to_json(), _accept(run, stage, why))
         say(describe_tokens(report))
         say(describe_packing(stage.directory, run.recipe.train.sequence_length, run.recipe.tokens.packing))
+        # Its funnel counts in tokens too, now that it is known how much text one holds.
+        write_page(run)
 
 
 def plan_stage(run: Run) -> None:

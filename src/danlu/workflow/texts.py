@@ -5,11 +5,12 @@ Costs: the preview opens one file a source; the tokenizer is trained on a sample
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from danlu.account.funnel import WARN_DROP_SHARE, Funnel, warnings
+from danlu.account.funnel import WARN_DROP_SHARE, Funnel, step_of, warnings
 from danlu.corpus.split import VALIDATION
 from danlu.log import human, human_bytes, say, visible
 from danlu.workflow.run import Run
@@ -41,14 +42,37 @@ def describe_funnel(funnel: Funnel, warn_drop_share: float = WARN_DROP_SHARE) ->
         f"  kept {kept.documents:,} of {read.documents:,} documents, {human_bytes(kept.bytes)}; of them "
         f"{held_out.documents:,} ({human_bytes(held_out.bytes)}) are held out for validation"
     ]
-    dropped = [f"{count.documents:,} {reason}" for reason, count in funnel.total_dropped().items()]
-    if dropped:
-        lines.append(f"  dropped: {', '.join(dropped)}")
+    lines += _losses(funnel)
     damaged = [f"{count:,} {reason}" for reason, count in funnel.damaged.items()]
     if damaged:
         lines.append(f"  damaged: {', '.join(damaged)}; damaged.jsonl.zst in the corpus says where")
     lines += [f"  warning: {warning}" for warning in warnings(funnel, warn_drop_share)]
     return "\n".join(lines)
+
+
+def _losses(funnel: Funnel) -> Iterator[str]:
+    """A line for each step that drops documents, its reasons by their number, or cuts text out of those that stay."""
+    dropped, cut = funnel.total_dropped(), funnel.total_cut()
+    for step, (reached, lost) in funnel.passed().items():
+        said = []
+        if lost.documents:
+            reasons = [
+                (count.documents, reason) for reason, count in dropped.items() if step_of(reason) == step
+            ]
+            named = [
+                f"{number:,} {reason.partition('.')[2]}"
+                for number, reason in sorted(reasons, key=lambda item: (-item[0], item[1]))
+            ]
+            share = lost.documents / reached.documents
+            said.append(
+                f"drops {lost.documents:,} of {reached.documents:,} ({share:.1%}): {', '.join(named)}"
+            )
+        if step in cut:
+            size = human_bytes(abs(cut[step].bytes))
+            what = f"cuts {size} out of" if cut[step].bytes >= 0 else f"adds {size} to"
+            said.append(f"{what} {cut[step].documents:,} that stay")
+        if said:
+            yield f"  {step} {'; '.join(said)}"
 
 
 def make_tokenizer(run: Run, directory: Path) -> dict[str, Any]:
