@@ -2,18 +2,15 @@
 
 import re
 
-import pytest
-
 from danlu.account.funnel import Count, Funnel
-from danlu.corpus.check import check_usable
+from danlu.corpus.check import find_problem
 from danlu.corpus.split import split_of, split_point
-from danlu.errors import InputError
 
 MANY = [f"file-{number}" for number in range(60)]
 
 
-def check(share, dropped=None, damaged=None, first=None, **groups):
-    """Checks a corpus that kept one document for each group of each domain."""
+def problem(share, dropped=None, damaged=None, first=None, **groups):
+    """What is wrong with a corpus that kept one document for each group of each domain."""
     kept, points = {}, {}
     for domain, names in groups.items():
         for name in names:
@@ -27,52 +24,49 @@ def check(share, dropped=None, damaged=None, first=None, **groups):
         for domain, names in groups.items()
     }
     steps = ("id", "length", "exact")
-    check_usable(Funnel(steps, read, gone, damaged or {}, kept), points, share, first or {})
+    return find_problem(Funnel(steps, read, gone, damaged or {}, kept), points, share, first or {})
 
 
 def test_a_sound_corpus_passes():
-    check(0.2, prose=MANY)
+    assert not problem(0.2, prose=MANY)
 
 
 def test_nothing_read_says_what_was_damaged_and_shows_the_first():
-    with pytest.raises(
-        InputError,
-        match=r"corpus is empty: 0 documents read; .* 2 missing_text, 1 a; the first .* is a.jsonl: no",
-    ):
-        check(0.1, damaged={"missing_text": 2, "a": 1}, first={"missing_text": "a.jsonl: no text"}, prose=[])
+    said = problem(
+        0.1, damaged={"missing_text": 2, "a": 1}, first={"missing_text": "a.jsonl: no text"}, prose=[]
+    )
+    assert re.search(
+        r"corpus is empty: 0 documents read; .* 2 missing_text, 1 a; the first .* is a.jsonl: no", said
+    )
 
 
 def test_nothing_at_all_says_where_to_look():
-    with pytest.raises(InputError, match=r"corpus is empty: 0 documents read; check paths and document"):
-        check(0.1, prose=[])
+    said = problem(0.1, prose=[])
+    assert re.search(r"corpus is empty: 0 documents read; check paths and document", said)
 
 
 def test_a_domain_that_is_wholly_dropped_says_by_what():
-    with pytest.raises(
-        InputError, match=r"nothing of domain 'code' is left: 3 .* 3 by length.too_short; change"
-    ):
-        check(0.2, {"code": {"length.too_short": Count(3, 15)}}, prose=MANY, code=[])
+    said = problem(0.2, {"code": {"length.too_short": Count(3, 15)}}, prose=MANY, code=[])
+    assert re.search(r"nothing of domain 'code' is left: 3 .* 3 by length.too_short; change", said)
 
 
 def test_an_empty_validation_split_offers_a_share_that_works():
-    with pytest.raises(InputError, match=r"validation split of 'prose' is empty at .* = 0.0001") as caught:
-        check(0.0001, prose=MANY)
-    share = float(re.search(r"at least ([\d.e-]+),", str(caught.value))[1])
-    check(share, prose=MANY)
+    said = problem(0.0001, prose=MANY)
+    assert re.search(r"validation split of 'prose' is empty at .* = 0.0001", said)
+    share = float(re.search(r"at least ([\d.e-]+),", said)[1])
+    assert not problem(share, prose=MANY)
 
 
 def test_an_empty_train_split_offers_a_share_that_works():
     share = max(map(split_point, MANY)) + 1e-9
-    with pytest.raises(InputError, match=r"train split of 'prose' is empty .* set it below 0\.\d+"):
-        check(share, prose=MANY)
+    said = problem(share, prose=MANY)
+    assert re.search(r"train split of 'prose' is empty .* set it below 0\.\d+", said)
 
 
 def test_one_document_cannot_be_on_both_sides():
-    with pytest.raises(
-        InputError, match=r"of domain 'prose' one document is left .* corpus.validation_share = 0"
-    ):
-        check(0.1, prose=["alone"])
+    said = problem(0.1, prose=["alone"])
+    assert re.search(r"of domain 'prose' one document is left .* corpus.validation_share = 0", said)
 
 
 def test_without_validation_one_document_is_enough():
-    check(0.0, prose=["alone"])
+    assert not problem(0.0, prose=["alone"])

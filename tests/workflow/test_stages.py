@@ -195,7 +195,7 @@ def test_a_corpus_whose_texts_are_gone_stays_as_it_was_built(folder: Path, said:
         do(a_run(folder, name="another"))
 
 
-def test_an_empty_corpus_leaves_nothing_half_built(folder: Path) -> None:
+def test_a_corpus_that_cannot_be_trained_on_stands_to_be_looked_at(folder: Path) -> None:
     run = a_run(
         folder,
         corpus={
@@ -203,9 +203,11 @@ def test_an_empty_corpus_leaves_nothing_half_built(folder: Path) -> None:
             "step": [{"use": "length", "min_characters": 10_000}],
         },
     )
-    with pytest.raises(InputError):
-        do(run)
-    assert not (run.directory / "corpus").exists()
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"the corpus is empty: .* by length\.too_short"):
+            do(run)
+    assert "length.too_short" in (run.directory / "corpus.html").read_text()
+    assert not (run.directory / "tokenizer").exists()
     assert not list(run.directory.glob(".tmp-*"))
 
 

@@ -61,6 +61,8 @@ class Funnel:
     kept: Mapping[str, Mapping[str, Count]]
     languages: Mapping[str, Mapping[str, Flow]] = field(default_factory=dict)
     """By domain and language; "" is the language of what no step has named one for."""
+    problem: str = ""
+    """Why it cannot be trained on, and what to do; "" where it can."""
 
     def total_read(self) -> Count:
         """Over all domains."""
@@ -142,6 +144,7 @@ class Funnel:
                 domain: {language: _plain_flow(flow) for language, flow in flows.items()}
                 for domain, flows in self.languages.items()
             },
+            "problem": self.problem,
         }
 
 
@@ -229,6 +232,7 @@ def from_json(value: Any) -> Funnel:
                 domain: {language: _flow(flow) for language, flow in flows.items()}
                 for domain, flows in value["languages"].items()
             },
+            str(value["problem"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DamagedError(

@@ -10,12 +10,13 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from danlu.account.funnel import Funnel, funnel_of
 from danlu.account.ledger import ledger_path
-from danlu.corpus.check import check_usable
+from danlu.corpus.check import find_problem
 from danlu.corpus.job import IDS, Job
 from danlu.corpus.reference import read_notes
 from danlu.corpus.settings import name_of
@@ -27,7 +28,7 @@ from danlu.read.store import list_domains, list_parts, part_path
 
 
 def assemble(job: Job, whole: Path) -> Funnel:
-    """Makes `whole` anew out of what the last round left; raises InputError where it cannot be trained on."""
+    """Makes `whole` anew out of what the last round left; its funnel says so where it cannot be trained on."""
     shutil.rmtree(whole, ignore_errors=True)
     with disk_errors(whole):
         whole.mkdir()
@@ -45,7 +46,7 @@ def assemble(job: Job, whole: Path) -> Funnel:
     domains = [source.domain for source in job.settings.source]
     steps = (IDS, *map(name_of, job.settings.step))
     funnel = funnel_of(whole, list(dict.fromkeys(domains)), steps, damaged)
-    check_usable(funnel, _points(job), job.settings.validation_share, first)
+    funnel = replace(funnel, problem=find_problem(funnel, _points(job), job.settings.validation_share, first))
     write_json(whole / "funnel.json", funnel.to_json())
     return funnel
 

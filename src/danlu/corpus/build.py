@@ -35,8 +35,9 @@ _WORTH_A_POOL_BYTES = 16_000_000
 def build_corpus(settings: CorpusSettings, base: Path, directory: Path) -> Funnel:
     """Reads, cleans, deduplicates and splits all sources into `directory`; paths of sources are relative to `base`.
 
-    What is being done lies in `directory` + ".work" until it is done. Raises InputError where nothing, or nothing of a
-    domain, is left, or a split of a domain is empty; DanluError where the disk is full: `directory` is then as it was.
+    What is being done lies in `directory` + ".work" until it is done. Where nothing of a domain is left, or a split
+    of one is empty, the funnel's `problem` says so. Raises DanluError where the disk is full: `directory` is then as
+    it was.
     """
     work = work_directory(directory).resolve()
     job = open_job(settings, base.resolve(), work)

@@ -11,29 +11,27 @@ from collections.abc import Mapping, Sequence
 
 from danlu.account.funnel import Count, Funnel
 from danlu.corpus.split import SPLITS, TRAIN, VALIDATION, share_above
-from danlu.errors import InputError
 
 Points = Mapping[str, tuple[float, float]]
 """By domain, the lowest and the highest place of its kept documents on the line that the split cuts."""
 
 
-def check_usable(
+def find_problem(
     funnel: Funnel, points: Points, validation_share: float, first_damage: Mapping[str, str]
-) -> None:
-    """Raises InputError where the corpus cannot be trained on or validated.
+) -> str:
+    """Why the corpus cannot be trained on or validated, and what to do; "" where it can.
 
     `first_damage` holds one place and detail a reason of damage.
     """
     empty = [domain for domain in funnel.read if not any(domain in kept for kept in funnel.kept.values())]
     if empty:
         what = "the corpus is empty" if not points else f"nothing of domain {empty[0]!r} is left"
-        raise InputError(f"{what}: {_account(funnel, empty, first_damage)}")
-    if validation_share == 0.0:
-        return
-    for split in SPLITS:
+        return f"{what}: {_account(funnel, empty, first_damage)}"
+    for split in SPLITS if validation_share else ():
         missing = [domain for domain in points if domain not in funnel.kept.get(split, {})]
         if missing:
-            raise InputError(_split_message(split, missing, points, validation_share))
+            return _split_message(split, missing, points, validation_share)
+    return ""
 
 
 def _account(funnel: Funnel, domains: Sequence[str], first_damage: Mapping[str, str]) -> str:

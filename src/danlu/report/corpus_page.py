@@ -111,7 +111,9 @@ def _result(funnel: Funnel, split: Mapping[str, int], warn_drop_share: float) ->
         ("word splitters", words[0] if words else "none", ", ".join(words[1:])),
         ("damages", f"{sum(funnel.damaged.values()):,}", "records that could not be read as they should"),
     ]
-    said = [paragraph(f"Warning: {line}.", "verdict") for line in warnings(funnel, warn_drop_share)]
+    lines = [funnel.problem] if funnel.problem else []
+    lines += warnings(funnel, warn_drop_share)
+    said = [paragraph(f"Warning: {line}.", "verdict") for line in lines]
     return join([headline(facts), *said])
 
 

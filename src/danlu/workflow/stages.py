@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from danlu.checkpoint.steps import newest_good
+from danlu.errors import InputError
+from danlu.files import read_json
 from danlu.log import human, say
 from danlu.recipe import Recipe
 from danlu.train.limits import Limits
@@ -68,7 +70,11 @@ def conclude(run: Run) -> None:
 
 
 def build_corpus_stage(run: Run) -> None:
-    """The sources become clean documents, split in training and validation."""
+    """The sources become clean documents, split in training and validation.
+
+    Raises InputError where they cannot be trained on; the corpus stands then all the same, to be looked at.
+    """
+    from danlu.account.funnel import from_json
     from danlu.corpus.build import build_corpus, clear_work
 
     stage = depends.corpus(run)
@@ -83,6 +89,8 @@ def build_corpus_stage(run: Run) -> None:
         say(f"  {write_page(run)} shows what was dropped, and what other thresholds would do")
     # Also what a build left that was refused, once the corpus that stands is the one that is wanted.
     clear_work(stage.directory)
+    if problem := from_json(read_json(stage.directory / "funnel.json")).problem:
+        raise InputError(problem)
 
 
 def train_tokenizer_stage(run: Run) -> None:
