@@ -40,5 +40,9 @@ def test_our_share(steps, expected):
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
+def test_a_figure_of_what_comes_behind_some_steps_is_compared_without_them():
+    assert share_kept(FUNNEL, (), ("length",)) == pytest.approx((0.5, 0.5))
+
+
 def test_of_nothing_there_is_no_share():
     assert share_kept(Funnel(("length",), {"a": Count()}, {}, {}, {}), ()) is None

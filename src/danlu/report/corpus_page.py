@@ -165,7 +165,7 @@ def _flow_cells(flow: Flow) -> list[str]:
 def _published(funnel: Funnel) -> Html:
     rows = []
     for known in read_published():
-        ours = share_kept(funnel, known.steps)
+        ours = share_kept(funnel, known.steps, known.without)
         shown = "not a step here" if ours is None else f"{ours[0]:.1%} / {ours[1]:.1%}"
         rows.append(
             [

@@ -17,7 +17,10 @@ from danlu.account.funnel import Funnel
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A share that a pipeline keeps; `steps` are ours that do the like, none where it is of a whole pipeline."""
+    """A share that a pipeline keeps; `steps` are ours that do the like, none where it is of a whole pipeline.
+
+    `without` are steps that stand before what the figure is of.
+    """
 
     what: str
     pipeline: str
@@ -26,20 +29,25 @@ class Published:
     figures: str
     place: str
     steps: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 def read_published() -> list[Published]:
     """All that is known, in the order in which a pipeline would come to it."""
     data = importlib.resources.files("danlu.report").joinpath("published.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(data)["published"]
-    return [Published(**{**row, "steps": tuple(row.get("steps", ()))}) for row in rows]
+    lists = ("steps", "without")
+    return [Published(**{**row, **{name: tuple(row.get(name, ())) for name in lists}}) for row in rows]
 
 
-def share_kept(funnel: Funnel, steps: Sequence[str]) -> tuple[float, float] | None:
-    """The shares of (documents, bytes as read) that passed these steps, or all; None where nothing came to one."""
+def share_kept(funnel: Funnel, steps: Sequence[str], without: Sequence[str] = ()) -> tuple[float, float] | None:
+    """The shares of (documents, bytes as read) that passed these steps, or all but those `without`.
+
+    None where nothing came to one of them.
+    """
     passed = funnel.passed()
     documents = texts = 1.0
-    for step in steps or passed:
+    for step in steps or [name for name in passed if name not in without]:
         reached, lost = passed.get(step, (None, None))
         if reached is None or lost is None or not reached.documents:
             return None
