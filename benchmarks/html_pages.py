@@ -18,7 +18,7 @@ import xxhash
 
 from danlu.extract.guard import ExtractionError, Extractor
 from danlu.extract.html import EXTRACTORS
-from danlu.read.raw import Damage
+from danlu.formats.raw import Damage
 from danlu.read.settings import Source
 from danlu.read.shards import plan_shards, read_shard
 

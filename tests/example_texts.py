@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chinese_texts import CHINESE
-from danlu.read.python_text import DOCS, read_python
-from danlu.read.raw import Raw
+from danlu.formats.python_text import DOCS, read_python
+from danlu.formats.raw import Raw
 from web_archive import response
 
 SITE = "https://example.org/"
@@ -182,3 +182,12 @@ def _real_texts() -> Iterator[Raw]:
     sized = (raw for raw in found if "/docstrings/" in raw.source and len(raw.text) in _REAL_CHARACTERS)
     for _, raw in zip(range(REAL_PAGES), sized, strict=False):
         yield raw
+
+
+def write_scored_texts(folder: Path) -> None:
+    """Labelled comments and an encyclopedia, as docs/scoring.md names them."""
+    rows = [
+        f"{number} is {'a rude thing' if number % 2 else 'good prose'},{number % 2}" for number in range(80)
+    ]
+    (folder / "comments.csv").write_text("text,toxic\n" + "\n".join(rows))
+    (folder / "encyclopedia.txt").write_text("\n\n".join(f"Number {n} is {n} plus zero." for n in range(90)))

@@ -1,13 +1,16 @@
 """Odd texts for the steps of a corpus: each breaks one rule, and shows what one key of the step changes.
 
 A bank holds the texts of one step by name, and its keys: another value, and the names of the texts that fare otherwise
-with it. `odd_shared.py` has those of the steps that compare documents with each other or with files.
+with it. `odd_shared.py` has those of the steps that compare documents with each other or with files, `odd_learned.py`
+those of the steps with models and lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -31,8 +34,8 @@ class Bank:
     """Other than the defaults, so that texts can be short."""
     language: str = "auto"
     """Of all texts, as their source declares it."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    """What lies beside the texts."""
+    files: Mapping[str, str | Callable[[Path], Any]] = field(default_factory=dict)
+    """What lies beside the texts, or what makes the file or folder of a name."""
     touched: set[str] = field(default_factory=set)
     """The texts that do not come through the step as they were, where those are not all but "plain"."""
 
@@ -50,6 +53,16 @@ class Bank:
     def metadata(self) -> list[str]:
         """The fields of records that are no text."""
         return sorted({key for row in self.rows.values() for key in row} - {"text", "url"})
+
+    def write(self, place: Path) -> None:
+        """Lays the texts down, as bank.jsonl, and what lies beside them."""
+        for name, content in self.files.items():
+            if callable(content):
+                content(place / name)
+            else:
+                (place / name).write_text(content)
+        rows = [json.dumps({"id": name, **row}) for name, row in self.rows.items()]
+        (place / "bank.jsonl").write_text("\n".join(rows))
 
 
 PLAIN = "The cat sat on the mat and the dog was to be of help with that."

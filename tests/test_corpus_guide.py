@@ -1,11 +1,13 @@
-"""docs/corpus.md is of now: its table has every step and its defaults, every source key is named, its Python runs."""
+"""docs/corpus.md and docs/scoring.md are of now: every step and its defaults, every key of a source; commands run."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,10 +20,14 @@ from danlu.cli.main import app, execute
 from danlu.corpus.settings import CorpusSettings, Step
 from danlu.dedup.parameters import found_share
 from danlu.dedup.settings import MinHash
-from danlu.read.settings import COMPRESSIONS, FORMATS, PYTHON_SOURCES, Source
-from example_texts import write_crawl
+from danlu.formats.settings import COMPRESSIONS, FORMATS, PYTHON_SOURCES
+from danlu.labels.settings import Endpoint
+from danlu.lm.card import read_card as load_lm_card
+from danlu.read.settings import Source
+from example_texts import write_crawl, write_scored_texts
 from small_ledger import write_small_corpus
 
+SCORING = (house.ROOT / "docs" / "scoring.md").read_text(encoding="utf-8")
 PAGE = (house.ROOT / "docs" / "corpus.md").read_text(encoding="utf-8")
 STEPS: dict[str, type[Any]] = {kind.model_fields["use"].default: kind for kind in get_args(get_args(Step)[0])}
 HELD_OUT = "corpus.validation_share=0.25"
@@ -84,16 +90,32 @@ def test_its_python_runs(tmp_path: Path) -> None:
     assert "'reason': 'wordy.few_words', 'bytes_count': 2" in done.stdout
 
 
-def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def commands_of(page: str) -> list[list[str]]:
+    """The words of each command of a page, without the program."""
+    (block,) = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return [line.split()[1:] for line in block.splitlines()]
+
+
+def test_both_pages_have_every_command() -> None:
+    group = get_command(app).commands["corpus"]  # type: ignore[attr-defined]
+    shown = {(first, second) for page in (PAGE, SCORING) for first, second, *_ in commands_of(page)}
+    assert shown == {("corpus", name) for name in group.commands}
+
+
+def test_their_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_crawl(tmp_path / "examples")
     recipe = house.ROOT / "examples" / "english-web.toml"
     (tmp_path / "examples" / recipe.name).write_bytes(recipe.read_bytes())
+    write_scored_texts(tmp_path)
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    commands = [line.split()[1:] for line in block.splitlines()]
-    group = get_command(app).commands["corpus"]  # type: ignore[attr-defined]
-    assert {(first, second) for first, second, *_ in commands} == {
-        ("corpus", name) for name in group.commands
-    }
-    for words in commands:
-        assert execute([*words, "--set", HELD_OUT] if "build" in words else words) == 0
+    for words in [*commands_of(PAGE), *commands_of(SCORING)]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("k\nd\n" * 30))
+        assert execute([*words, "--set", HELD_OUT] if "build" in words else words) == 0, words
+    assert load_lm_card(tmp_path / "en.arpa").documents > 50
+
+
+def test_the_tables_of_the_page_on_scoring_are_settings() -> None:
+    recipe, endpoint = re.findall(r"^```toml\n(.*?)^```", SCORING, re.MULTILINE | re.DOTALL)
+    for step in tomllib.loads(recipe)["corpus"]["step"]:
+        assert STEPS[step["use"]].model_validate(step)
+    assert Endpoint.model_validate(tomllib.loads(endpoint)).max_cost == 5.0

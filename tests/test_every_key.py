@@ -43,6 +43,7 @@ from danlu.words.text import Text
 from danlu.workflow.run import Run, hold, open_run
 from danlu.workflow.stages import build_corpus_stage
 from danlu.workflow.texts import make_tokenizer
+from odd_learned import LEARNED
 from odd_shared import COMPARED
 from odd_texts import JUDGED, LINES, WORDS
 from small_run import prepared, tables
@@ -145,13 +146,17 @@ def measured(recipe: Recipe, run: Path, place: Path) -> Facets:
 
 def build_bank(recipe: Recipe, place: Path) -> list[dict[str, Any]]:
     """Builds the corpus of a bank; the rows of its ledger."""
-    bank = BANKS[recipe.corpus.source[0].domain]
-    for name, text in bank.files.items():
-        (place / name).write_text(text)
-    rows = [json.dumps({"id": name, **row}) for name, row in bank.rows.items()]
-    (place / "bank.jsonl").write_text("\n".join(rows))
+    BANKS[recipe.corpus.source[0].domain].write(place)
     build_corpus(recipe.corpus, place, place / "corpus")
     return [row for batch in read_ledger(place / "corpus") for row in batch.to_pylist()]
+
+
+def batched(recipe: Recipe, run: Path, place: Path) -> Facets:
+    """How many windows of a text a network is given at a time, and what became of the texts of a bank."""
+    from small_transformers import batch_sizes
+
+    with batch_sizes() as sizes:
+        return {**curated(recipe, run, place), "batches": sizes}
 
 
 def judged(recipe: Recipe, run: Path, place: Path) -> Facets:
@@ -178,13 +183,8 @@ def worked(recipe: Recipe, run: Path, place: Path) -> Facets:
         patch.setattr("danlu.corpus.build.run_tasks", here)
         texts = corpus(recipe, run, place)
     engine, tasks = asked[0]
-    return {
-        "engine": engine.kind,
-        "workers": engine.workers,
-        "tasks": tasks,
-        **engine.slurm.model_dump(),
-        "corpus": texts,
-    }
+    facts = {"engine": engine.kind, "workers": engine.workers, "tasks": tasks, "corpus": texts}
+    return {**facts, **engine.slurm.model_dump()}
 
 
 def warned(recipe: Recipe, run: Path, place: Path) -> Facets:
@@ -280,7 +280,7 @@ def write_sources(place: Path) -> None:
 
 # ---- the rows
 
-BANKS = JUDGED | COMPARED | {"words": WORDS, "signals": WORDS}
+BANKS = JUDGED | COMPARED | LEARNED | {"words": WORDS, "signals": WORDS}
 PROSE = {"domain": "prose", "paths": ["prose/*.txt"]}
 PAGES = {"domain": "pages", "paths": ["page.html"]}
 SOURCES: dict[str, Any] = {
@@ -298,6 +298,7 @@ EVERY_SAVE = {"checkpoint.every_steps": 1}
 BY_MINUTES = {"train.steps": ABSENT, "train.minutes": 1e-9, "plan.max_tokens": 4096}
 BY_TOKENS = {"train.steps": ABSENT, "train.tokens": 1024}
 BY_SIZE = {f"model.{key}": ABSENT for key in ("width", "layers", "heads", "kv_heads", "ffn_width")}
+THREE_WINDOWS = BANKS["transformer"].settings | {"windows": 3}
 NO_OTHER = Refused("not supported yet")
 
 
@@ -372,7 +373,10 @@ ROWS = {
     ),
     **of_source(2, "de", {"verses.txt"}, "language"),
     **{key: row for use in JUDGED for key, row in of_step(use, judged).items()},
-    **{key: row for use in COMPARED for key, row in of_step(use, curated).items()},
+    **{key: row for use in COMPARED | LEARNED for key, row in of_step(use, curated).items()},
+    "corpus.step[transformer].batch": Row(
+        batched, 2, {"batches"}, of_bank("transformer", {"use": "transformer", **THREE_WINDOWS})
+    ),
     "corpus.step[signals].use": Row(
         measured,
         ABSENT,

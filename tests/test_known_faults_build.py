@@ -19,7 +19,7 @@ import zstandard
 from danlu.corpus import carry, shard
 from danlu.dedup import records
 from danlu.extract import guard
-from danlu.read import streams
+from danlu.formats import streams
 from known_faults_corpus import NORMALIZE, build, prose, write_texts
 from web_archive import PAGE, response
 
@@ -170,16 +170,19 @@ def dangerous(data, charset, name):
         os.kill(os.getpid(), signal.SIGSEGV)
     while b"hang" in data:
         pass
-    return html.extract_page(data, charset, name)
+    return real(data, charset, name)
 
-worker.extract_page = dangerous
+real = html.extract_page
+html.extract_page = dangerous
 worker.CPU_SECONDS = 0.1
 worker.main()
 """
 
 
 def test_a_page_that_hangs_or_crashes_is_one_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_command", lambda name: [sys.executable, "-c", DANGEROUS, name])
+    monkeypatch.setattr(
+        guard, "_command", lambda module, name: [sys.executable, "-c", DANGEROUS, module, name]
+    )
     for number, words in enumerate(["fine", "hang", "good", "crash", "sound"]):
         page = f"<html><body><p>This page is {words}. {prose(number)}</p></body></html>"
         (tmp_path / f"{number}.html").write_text(page)

@@ -35,11 +35,20 @@ EVERYTHING = {"*"}
 MAY_IMPORT: dict[str, set[str]] = {
     **{folder: set() for folder in ALWAYS},
     **{folder: set() for folder in ("extract", "quality", "rules", "dedup", "objective")},
-    "read": {"extract"},
+    **{folder: {"extract"} for folder in ("dumps", "publications", "latex")},
+    "formats": {"extract", "dumps", "publications", "latex"},
+    "read": {"extract", "formats"},
+    "lm": set(),
+    "pii": set(),
+    "scorers": {"extract"},
+    "labels": {"account", "read"},
     **{folder: set() for folder in ("attention", "precision", "optim", "monitor")},
     "tokenizer": {"read"},
     "account": {"read"},
-    "corpus": {"account", "read", "quality", "rules", "dedup", "tokenizer"},
+    "corpus": {
+        *("account", "formats", "read", "tokenizer"),
+        *("quality", "rules", "dedup", "lm", "scorers", "pii"),
+    },
     "tokens": {"read", "tokenizer", "objective"},
     "model": {"attention"},
     "parallel": {"model", "attention", "precision"},
@@ -62,6 +71,7 @@ NEVER = {"workflow": {"dashboard", "cli"}}
 RECIPE_READERS = {"train", "study", "workflow", "dashboard", "cli"}
 
 NO_TORCH = {
+    *("dumps", "publications", "latex", "formats", "lm", "pii", "labels"),
     *(
         "extract",
         "read",
@@ -90,6 +100,7 @@ BANNED = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "jobl
 EXTRAS = {
     "transformers": "hf",
     **dict.fromkeys(("resiliparse", "fastwarc", "trafilatura", "fasttext"), "corpus"),
+    **dict.fromkeys(("mwparserfromhell", "pypdfium2", "kenlm"), "corpus"),
     "ray": "cluster",
 }
 """Third-party packages outside the core, imported where they are used, and the extra that brings them."""

@@ -59,8 +59,6 @@ NOT_YET = (
 """Planned sections and keys whose machinery does not exist yet: refused by name, never ignored."""
 
 WORDS_NOT_YET = {
-    "corpus.source.format": ("wikipedia", "stackexchange", "latex", "epub"),
-    "corpus.step.use": ("pii",),
     "tokenizer.kind": ("bpe", "wordpiece", "unigram", "sentencepiece_bpe", "sentencepiece_unigram", "char"),
     "tokens.packing": ("greedy", "none"),
     "model.attention": ("flex",),

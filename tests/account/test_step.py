@@ -9,6 +9,13 @@ from small_ledger import Loud, Wordy, module, steps_of
 VISIBLE, WORDY, LOUD, SAME = steps_of()
 
 
+def test_a_text_of_which_nothing_is_left_is_dropped_whatever_the_measures_say():
+    assert WORDY.reason((5.0, 4.0), math.inf) == "wordy.nothing_left"
+    assert WORDY.reason((1.0, 4.0), math.inf) == "wordy.few_words"
+    assert WORDY.reason((math.nan, math.nan), math.inf) == ""
+    assert WORDY.reason((5.0, 4.0), 7.0) == ""
+
+
 def test_names_and_columns():
     assert [step.name for step in steps_of()] == ["visible", "wordy", "loud", "same"]
     assert WORDY.columns == ["wordy.words", "wordy.mean_length"]

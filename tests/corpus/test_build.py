@@ -20,12 +20,14 @@ import zstandard
 import fake_slurm
 from danlu.account.funnel import Count, from_json
 from danlu.account.ledger import find_rows, read_ledger
+from danlu.account.tune import try_again
 from danlu.corpus.build import build_corpus, clear_work, work_directory
 from danlu.corpus.settings import CorpusSettings
 from danlu.corpus.split import TRAIN, split_of, split_point
 from danlu.errors import DanluError
 from danlu.jobs import slurm
 from danlu.read.store import list_domains, list_parts, read_part
+from danlu.workflow.curation import account_steps
 from small_cluster import cluster, loopback
 
 __all__ = ["cluster", "loopback"]
@@ -434,3 +436,28 @@ def test_killed_at_drawn_calls_of_the_system_the_same_bytes(base, tmp_path, whol
         kills += 1
     assert 5 < kills < 40
     assert files_of(tmp_path / "cut") == whole
+
+
+@pytest.mark.parametrize("sentences", [0, 1, 3])
+def test_other_thresholds_are_tried_as_a_build_decides_where_nothing_is_left(tmp_path, sentences):
+    texts = [
+        "no stop\nno stop either",
+        "One line here stays. It has two.",
+        "A line stays here.\nbut this does not go on",
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"{text} "}) + "\n" for text in texts * 2))
+    source = [{"domain": "prose", "paths": ["a.jsonl"]}]
+
+    def built(name, least):
+        steps = [{"use": "c4", "min_num_sentences": least}, {"use": "length", "min_characters": 3}]
+        given = settings(source=source, step=steps, validation_share=0)
+        return given, build_corpus(given, tmp_path, tmp_path / name / "corpus")
+
+    (before, _), (after, funnel) = built("before", 1), built("after", sentences)
+    then, now = (account_steps(given.step) for given in (before, after))
+    tuned = try_again(tmp_path / "before" / "corpus", then, now)
+    expected = {"": funnel.total_read().documents - sum(c.documents for c in funnel.total_dropped().values())}
+    expected |= {reason: count.documents for reason, count in funnel.total_dropped().items()}
+    assert {reason: count.documents for reason, count in tuned.now.items()} == {
+        k: v for k, v in expected.items() if v
+    }

@@ -54,6 +54,28 @@ def test_files_that_steps_name_are_part_of_the_input(base, tmp_path):
         corpus_fingerprint(settings(step=[{"use": "decontaminate", "against": ["none.jsonl"]}]), base)
 
 
+def test_a_file_for_each_language_and_a_folder_are_named_from_the_root(base, tmp_path):
+    (base / "model").mkdir()
+    (base / "model" / "config.json").write_text("{}")
+    steps = [
+        {"use": "keywords", "lists": {"en": "b.txt", "*": "c.txt"}, "max_matches": 1},
+        {"use": "transformer", "model": "model", "min_score": 0.5},
+    ]
+    given = settings(step=steps, source=[{"domain": "prose", "paths": ["a.txt"], "language": "en"}])
+    names = [row[0] for row in corpus_fingerprint(given, base)]
+    assert names == ["a.txt", "b.txt", "c.txt", "model/config.json"]
+    keywords, transformer = open_job(given, base, tmp_path / "work").settings.step
+    assert keywords.lists == {"en": str(base / "b.txt"), "*": str(base / "c.txt")}
+    assert transformer.model == str(base / "model")
+    (base / "model" / "config.json").write_text("[]")
+    assert open_job(given, base, tmp_path / "work").settings.step
+    missing = settings(step=[{**steps[1], "model": "none"}], source=given.source)
+    with pytest.raises(
+        InputError, match="none does not exist; correct model of the step 'transformer_transformer'"
+    ):
+        corpus_fingerprint(missing, base)
+
+
 def test_earlier_corpora_are_numbered_after_the_shards(base, tmp_path):
     steps = [{"use": "exact", "against": ["old.jsonl"]}, {"use": "minhash", "against": ["old.jsonl"]}]
     job = open_job(settings(step=steps), base, tmp_path / "work")

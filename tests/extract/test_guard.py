@@ -34,7 +34,7 @@ def dangerous(data, charset, name):
     return html.Page(charset, data.decode(), 0)
 
 worker_output = os.dup(1)
-worker.extract_page = dangerous
+html.extract_page = dangerous
 worker.CPU_SECONDS = 0.1
 worker.main()
 """
@@ -42,7 +42,9 @@ worker.main()
 
 @pytest.fixture
 def dangerous(monkeypatch):
-    monkeypatch.setattr(guard, "_command", lambda name: [sys.executable, "-c", DANGEROUS, name])
+    monkeypatch.setattr(
+        guard, "_command", lambda module, name: [sys.executable, "-c", DANGEROUS, module, name]
+    )
     with Extractor("resiliparse") as extractor:
         yield extractor
 
@@ -87,15 +89,15 @@ def test_a_process_that_was_killed_is_replaced():
 
 def test_an_extractor_that_is_not_installed_is_named(monkeypatch):
     script = """
-from danlu.extract import worker
+from danlu.extract import html, worker
 
 def load(_):
     raise ImportError("no module x")
 
-worker.load = load
+html.load = load
 worker.main()
 """
-    monkeypatch.setattr(guard, "_command", lambda name: [sys.executable, "-c", script, name])
+    monkeypatch.setattr(guard, "_command", lambda module, name: [sys.executable, "-c", script, module, name])
     with (
         Extractor("trafilatura") as extractor,
         pytest.raises(MissingError, match=r'no module x; pip install "danlu\[corpus'),

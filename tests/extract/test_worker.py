@@ -3,7 +3,7 @@
 import io
 import json
 
-from danlu.extract import worker
+from danlu.extract import html, worker
 from web_archive import PAGE
 
 
@@ -12,7 +12,7 @@ def ask(*pages, extractor="resiliparse"):
         json.dumps({"bytes": len(page), "charset": ""}).encode() + b"\n" + page for page in pages
     )
     answered = io.BytesIO()
-    worker.serve(extractor, io.BytesIO(asked), answered)
+    worker.serve(html, extractor, io.BytesIO(asked), answered)
     return [json.loads(line) for line in answered.getvalue().splitlines()]
 
 
@@ -27,7 +27,7 @@ def test_an_error_is_an_answer(monkeypatch):
     def fail(*_):
         raise MemoryError("too much")
 
-    monkeypatch.setattr(worker, "extract_page", fail)
+    monkeypatch.setattr(html, "extract_page", fail)
     assert ask(b"x", b"y")[1:] == [{"error": "MemoryError: too much"}] * 2
 
 
@@ -35,5 +35,5 @@ def test_an_extractor_that_does_not_load_says_so(monkeypatch):
     def fail(_):
         raise ImportError("no module")
 
-    monkeypatch.setattr(worker, "load", fail)
+    monkeypatch.setattr(html, "load", fail)
     assert ask(b"x") == [{"error": "no module"}]

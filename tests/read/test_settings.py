@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from danlu.read.settings import Source, format_of
+from danlu.formats.settings import format_of
+from danlu.read.settings import Source
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ from danlu.read.settings import Source, format_of
         ({"paths": []}, "at least 1"),
         ({"path": ["x"]}, "Extra inputs"),
         ({"paths": ["*.jsonl", "*.parquet"], "document": "line"}, "document has no effect on format jsonl, parquet"),
-        ({"paths": ["python:docs"], "document": "line"}, "document has no effect on python:docs, only on md, txt"),
+        ({"paths": ["python:docs"], "document": "line"}, "document has no effect on python:docs, only on docx"),
         ({"paths": ["*.md"], "text_field": "body"}, "text_field has no effect on format md, only on jsonl, parquet"),
         ({"paths": ["*.txt.gz"], "id_field": "number"}, "id_field has no effect"),
         ({"paths": ["*.parquet"], "encoding": "cp1252"}, "encoding has no effect on format parquet"),
@@ -28,7 +29,7 @@ from danlu.read.settings import Source, format_of
         ({"paths": ["*.jsonl"], "template": "{}"}, "must name fields in braces"),
         ({"paths": ["*.jsonl"], "template": "{text!r:>9}"}, "must name fields in braces"),
         ({"paths": ["*.jsonl"], "template": "{text"}, "a brace that is meant is written twice"),
-        ({"template": "{text}"}, "template has no effect on format txt, only on jsonl, parquet"),
+        ({"template": "{text}"}, "template has no effect on format txt, only on docx"),
         ({"metadata_fields": ["url"]}, "metadata_fields has no effect on format txt"),
         ({"extractor": "trafilatura"}, "extractor has no effect on format txt, only on html, warc"),
         ({"paths": ["*.jsonl"], "extractor": "lxml"}, "'resiliparse' or 'trafilatura'"),

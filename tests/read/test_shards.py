@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from danlu.errors import InputError
-from danlu.read import streams
+from danlu.formats import streams
+from danlu.formats.streams import split_lines
 from danlu.read.documents import read_documents
 from danlu.read.settings import Source
 from danlu.read.shards import Shard, plan_shards, read_shard
-from danlu.read.streams import split_lines
 from web_archive import PAGE, response
 
 LIMIT = 500

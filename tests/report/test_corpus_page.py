@@ -40,6 +40,7 @@ def test_the_parts(run: Path):
         "a-5 (number 4294967296), a.txt [10:28] · similarity 1.000 to the one that stays",
         "truncated",
         "use = &quot;&lt;b&gt;&quot;",
+        "Every reason by domain and language",
     ):
         assert said in text, said
     assert "Warning" not in text

@@ -52,12 +52,18 @@ def test_tokens_are_shown_once_they_are_measured(tmp_path):
     write_json(tmp_path / "corpus" / "funnel.json", FUNNEL.to_json())
     assert load_funnel(tmp_path) == FUNNEL
     assert "tokens" not in reasons_table(FUNNEL)
-    rows = [{"domain": "a", "tokens": tokens, "bytes": size} for tokens, size in ((900, 3000), (100, 2000))]
+    built = ((39, 2000, 380), (1, 30, 26))
+    rows = [
+        {"domain": "a", "split": split, "documents": documents, "bytes": size, "tokens": tokens}
+        for split, (documents, size, tokens) in zip(("train", "validation"), built, strict=True)
+    ]
     write_json(tmp_path / "tokens" / "manifest.json", {"facts": {"domains": rows}})
     funnel = load_funnel(tmp_path)
     assert funnel.total_read().tokens == 1000
     assert ">400<" in reasons_table(funnel)
     assert "dropped by exact: 400 (40.8%)" in funnel_pictures(funnel)
+    write_json(tmp_path / "tokens" / "manifest.json", {"facts": {"domains": rows[:1]}})
+    assert load_funnel(tmp_path) == FUNNEL, "tokens of an earlier corpus say nothing of this one"
 
 
 def test_damage():

@@ -109,15 +109,15 @@ def test_an_empty_folder_and_one_without_text_are_refused_with_what_is_there(tmp
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no file at all"):
         find_domains(tmp_path / "empty")
-    folder = write(tmp_path / "other", "a.pdf", "b.pdf", "c.docx", "Makefile")
-    with pytest.raises(InputError, match=r"it has: 2 \.pdf, 1 \.docx, 1 without extension"):
+    folder = write(tmp_path / "other", "a.png", "b.png", "c.rst", "Makefile")
+    with pytest.raises(InputError, match=r"it has: 2 \.png, 1 \.rst, 1 without extension"):
         find_domains(folder)
     with pytest.raises(InputError, match="all empty"):
         find_domains(write(tmp_path / "blank", "a.txt", text=""))
 
 
 def test_what_is_not_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    find_domains(write(tmp_path / "mixed", "a.md", "b.pdf"))
+    find_domains(write(tmp_path / "mixed", "a.md", "b.png"))
     assert "not read" in capsys.readouterr().err
 
 

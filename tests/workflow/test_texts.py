@@ -51,6 +51,14 @@ def test_what_is_cut_is_told_by_step() -> None:
     assert text.endswith("  c4 drops 1 of 3 (33.3%): 1 policy; cuts 20 bytes out of 1 that stay")
 
 
+def test_changes_that_cancel_out_are_no_cut() -> None:
+    flow = Flow(Count(2, 9), {}, Count(2, 9), {"nfc": Count(2, 0)})
+    funnel = Funnel(
+        ("nfc",), {"a": Count(2, 9)}, {"a": {}}, {}, {"train": {"a": Count(2, 9)}}, {"a": {"": flow}}
+    )
+    assert describe_funnel(funnel).endswith("\n  nfc changes 2 that stay at the same length in all")
+
+
 def test_a_clean_funnel_is_one_line() -> None:
     kept = {"train": {"a": Count(1, 5)}, "validation": {}}
     assert describe_funnel(Funnel((), {"a": Count(1, 5)}, {}, {}, kept)).count("\n") == 0

@@ -43,7 +43,7 @@ class Flow:
     dropped: Mapping[str, Count] = field(default_factory=dict)
     kept: Count = Count()
     cut: Mapping[str, Count] = field(default_factory=dict)
-    """By step: what it changed of the documents that are kept, and by how much they are shorter."""
+    """By step: what it changed of the documents that are kept, and by how much they are shorter in all."""
 
     def __add__(self, other: Flow) -> Flow:
         dropped, cut = (_added(both) for both in ([self.dropped, other.dropped], [self.cut, other.cut]))

@@ -29,6 +29,12 @@ NO_MATCH = -1
 CUT_BYTES = "cut_bytes"
 """The column "step.cut_bytes" of a step that rewrites: UTF-8 that it took out of a text; null where it took none."""
 
+EMPTIED = math.inf
+"""`cut_bytes` of a text of which a step left nothing to see."""
+
+NOTHING_LEFT = "nothing_left"
+"""The reason's own part where a step left nothing."""
+
 EXCERPT_CHARACTERS = 240
 """How much of a dropped text its row keeps."""
 

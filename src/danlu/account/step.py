@@ -1,6 +1,6 @@
 """A step of the recipe as the ledger knows it: its settings, what it measured, and how it decides from that.
 
-Guarantee: nothing but the step's own `decide` says what is kept. Costs: nothing.
+Guarantee: nothing but the step's own `decide`, and whether it left any text, says what is kept. Costs: nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from danlu.account.ledger import CUT_BYTES
+from danlu.account.ledger import CUT_BYTES, EMPTIED, NOTHING_LEFT
 from danlu.config import Section
 
 _PROBED = (0.0, 0.5, 1.0, 1e9)
@@ -54,7 +54,7 @@ class Step:
             self.module.decide(values, seen)
         return frozenset(dict(self.settings)) - seen.keys | frozenset(getattr(self.module, "REMEASURE", ()))
 
-    def reason(self, values: Sequence[float]) -> str:
+    def reason(self, values: Sequence[float], cut_bytes: float = math.nan) -> str:
         """Why a document with these measures is dropped, with the step in front; "" where it is kept.
 
         A document of which the step measured nothing did not come to it, and is kept by it.
@@ -62,6 +62,8 @@ class Step:
         if self.module is None or all(map(math.isnan, values)):
             return ""
         reason = str(self.module.decide(values, self.settings))
+        if not reason and cut_bytes == EMPTIED:
+            reason = NOTHING_LEFT
         return f"{self.name}.{reason}" if reason else ""
 
     def reason_of_one(self, measure: int, value: float, settings: Any = None) -> str:

@@ -86,10 +86,11 @@ def try_again(corpus: Path, built: Sequence[Step], wanted: Sequence[Step]) -> Tu
     """
     changes = _changes(built, wanted)
     columns = [column for step in wanted for column in step.columns]
-    missing = sorted(set(columns) - set(list_measures(corpus)))
+    measured = set(list_measures(corpus))
+    missing = sorted(set(columns) - measured)
     if missing:
         raise MismatchError(f"the ledger of {corpus} has no {missing[0]!r}; build the corpus again")
-    trial = _Trial(wanted, {step_of(change) for change in changes})
+    trial = _Trial(wanted, {step_of(change) for change in changes}, measured)
     for batch in read_ledger(corpus, [*COLUMNS, "bytes", *trial.columns]):
         trial.decide(batch)
     return trial.result(corpus, changes)
@@ -122,8 +123,9 @@ def _changes(built: Sequence[Step], wanted: Sequence[Step]) -> tuple[str, ...]:
 class _Trial:
     """The counters of one pass."""
 
-    def __init__(self, steps: Sequence[Step], changed: set[str]) -> None:
+    def __init__(self, steps: Sequence[Step], changed: set[str], measured: set[str]) -> None:
         self._steps = steps
+        self._measured = measured
         self._place = {step.name: place for place, step in enumerate(steps)}
         self._changed = [step.name in changed for step in steps]
         self._first = self._changed.index(True) if changed else len(steps)
@@ -135,14 +137,16 @@ class _Trial:
 
     @property
     def columns(self) -> list[str]:
-        """The measures that it needs: those of the first changed step and of all behind."""
-        return [column for step in self._steps[self._first :] for column in step.columns]
+        """What it needs: the measures and cuts of the first changed step and of all behind."""
+        steps = self._steps[self._first :]
+        cuts = [step.cut_column for step in steps if step.cut_column in self._measured]
+        return [column for step in steps for column in step.columns] + cuts
 
     def decide(self, batch: pa.RecordBatch) -> None:
         """Counts a batch as it was and as it would be."""
         reasons, sizes = batch.column("reason").to_pylist(), batch.column("bytes").to_pylist()
         unread: list[list[list[float]]] = [[]] * self._first
-        values = unread + [_values(batch, step).tolist() for step in self._steps[self._first :]]
+        values = unread + [self._values(batch, step).tolist() for step in self._steps[self._first :]]
         for row, (reason, size) in enumerate(zip(reasons, sizes, strict=True)):
             now = self._reason_now(reason, values, row)
             count = self._moves.setdefault((reason, now), [0, 0])
@@ -163,8 +167,10 @@ class _Trial:
             if place <= stopped and not self._changed[place]:
                 if place == stopped:
                     return reason
-            elif now := self._steps[place].reason(values[place][row]):
-                return now
+            else:
+                *measured, cut = values[place][row]
+                if now := self._steps[place].reason(measured, cut):
+                    return now
         return KEPT
 
     def _stopped(self, reason: str) -> int:
@@ -173,7 +179,15 @@ class _Trial:
 
     def _is_unmeasured(self, reason: str, values: Sequence[list[list[float]]], row: int) -> bool:
         later = values[self._stopped(reason) + 1 :]
-        return any(bool(rows[row]) and all(map(math.isnan, rows[row])) for rows in later)
+        measured = (rows[row][:-1] for rows in later)
+        return any(bool(found) and all(map(math.isnan, found)) for found in measured)
+
+    def _values(self, batch: pa.RecordBatch, step: Step) -> npt.NDArray[np.float64]:
+        """A step's measures, and behind them what it cut, (rows, measures + 1)."""
+        columns = [measure_values(batch, name) for name in step.columns]
+        cuts = step.cut_column in self._measured
+        columns.append(measure_values(batch, step.cut_column) if cuts else np.full(batch.num_rows, math.nan))
+        return np.stack(columns, axis=1)
 
     def result(self, corpus: Path, changes: tuple[str, ...]) -> Tuned:
         """The counts, in the order of the steps, with examples."""
@@ -195,12 +209,6 @@ class _Trial:
         for reason, then, now in moves:
             counts[reason] = counts.get(reason, Count()) + Count(*self._moves[then, now])
         return dict(sorted(counts.items(), key=lambda item: (self._stopped(item[0]), item[0])))
-
-
-def _values(batch: pa.RecordBatch, step: Step) -> npt.NDArray[np.float64]:
-    """A step's measures, (rows, measures)."""
-    columns = [measure_values(batch, name) for name in step.columns]
-    return np.stack(columns, axis=1) if columns else np.empty((batch.num_rows, 0))
 
 
 def _show(choice: Choice[Sample], reason: str, batch: pa.RecordBatch, row: int) -> None:

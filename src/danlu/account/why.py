@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from danlu.account.clusters import Copy, copies_of, evidence, fate, located
 from danlu.account.funnel import step_of
-from danlu.account.ledger import NO_MATCH, Row, find_rows, list_measures, read_ledger
+from danlu.account.ledger import EMPTIED, NO_MATCH, Row, find_rows, list_measures, read_ledger
 from danlu.account.samples import excerpts_of
 from danlu.account.step import Step
 from danlu.account.thresholds import Threshold, find_thresholds
@@ -49,7 +49,7 @@ class Finding:
     """ "kept it", "dropped it: ...", "would have dropped it: ...", "would have kept it", "did not see it"."""
     measurements: tuple[Measurement, ...]
     cut_bytes: float = math.nan
-    """How much UTF-8 it took out of the text; NaN where it left it as it was."""
+    """How much UTF-8 it took out of the text, infinite where all; NaN where it left it as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +118,17 @@ def _findings(steps: Sequence[Step], row: Row, values: dict[str, float]) -> Iter
         measured = [values.get(column, math.nan) for column in step.columns]
         found = tuple(_measurements(step, measured))
         cut = values.get(step.cut_column, math.nan)
-        yield Finding(step.name, _said(step, row, place - stopped, measured), found, cut)
+        yield Finding(step.name, _said(step, row, place - stopped, measured, cut), found, cut)
 
 
-def _said(step: Step, row: Row, behind: int, measured: Sequence[float]) -> str:
+def _said(step: Step, row: Row, behind: int, measured: Sequence[float], cut: float) -> str:
     if behind < 0:
         return "kept it"
     if behind == 0:
         return f"dropped it: {row.reason}"
     if all(math.isnan(value) for value in measured):
         return "did not see it"
-    reason = step.reason(measured)
+    reason = step.reason(measured, cut)
     return f"would have dropped it: {reason}" if reason else "would have kept it"
 
 
@@ -213,6 +213,8 @@ def _cut(size: float) -> str:
     """What a step did to the text's length; a repair may make it longer."""
     if math.isnan(size):
         return ""
+    if size == EMPTIED:
+        return ", left nothing of it"
     if size == 0:
         return ", changed it at the same length"
     return f", took out {size:,.0f} bytes of it" if size > 0 else f", added {-size:,.0f} bytes to it"

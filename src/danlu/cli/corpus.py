@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from danlu.cli import scoring
 from danlu.cli.options import (
     AsJson,
     DryRun,
@@ -42,6 +43,7 @@ def register(app: typer.Typer) -> None:
     group.command(epilog="Example: danlu corpus why my-model 4294967296")(why)
     group.command(epilog="Example: danlu corpus clusters my-model --step minhash")(clusters)
     group.command(epilog="Example: danlu corpus report my-model")(report)
+    scoring.register(group)
     app.add_typer(group, name="corpus")
     app.command(hidden=True, epilog="Example: danlu job runs/web/corpus.work/jobs/corpus 12")(job)
 

@@ -15,12 +15,11 @@ import typer
 from danlu.cli import (
     checkpoint,
     corpus,
-    demo,
-    init,
     inspect,
     plan,
     results,
     run,
+    start,
     tokenizer,
     tokens,
     train,
@@ -46,7 +45,7 @@ def _common(
     """From raw text to a verified base language model: one command line, one recipe file."""
 
 
-for _commands in (demo, init, run, corpus, tokenizer, tokens, plan, train, results, inspect, checkpoint):
+for _commands in (start, run, corpus, tokenizer, tokens, plan, train, results, inspect, checkpoint):
     _commands.register(app)
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
+    from danlu.config import Section
     from danlu.workflow.run import Run
 
 from danlu.errors import UsageError
 from danlu.log import visible
 from danlu.train.limits import Limits
+
+S = TypeVar("S", bound="Section")
 
 RecipeOrRun = Annotated[
     str, typer.Argument(metavar="RECIPE", help="A recipe file; or a run, by its directory or its name.")
@@ -54,6 +59,24 @@ def size(text: str | None, option: str) -> int | None:
         return int(parse_size(text))
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
+
+
+def read_section(section: type[S], settings: Sequence[str], path: Path | None = None) -> S:
+    """A table of settings that no recipe holds: a TOML file, with `KEY=VALUE` texts over it.
+
+    Raises RecipeError, which names the file and line, or the --set, and the key.
+    """
+    from pydantic import ValidationError
+
+    from danlu.config import Origin, apply_settings, refuse
+    from danlu.toml import parse_toml, read_text
+
+    text = read_text(path) if path else ""
+    tables = apply_settings(parse_toml(text, path) if path else {}, settings)
+    try:
+        return section.model_validate(tables)
+    except ValidationError as error:
+        raise refuse(error, section, Origin(path, text, tuple(settings))) from None
 
 
 def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool, look: bool = False) -> None:

@@ -10,12 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from danlu.account.ledger import CUT_BYTES
+from danlu.account.ledger import CUT_BYTES, EMPTIED, NOTHING_LEFT
 from danlu.corpus.carry import Passing
 from danlu.corpus.job import IDS, Job, dedups_of
 from danlu.dedup.contract import Outcome, apply_cuts, read_outcome
-
-NOTHING_LEFT = "nothing_left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,8 @@ def _against(
         if spans := outcome.cuts.get(index):
             before = passing.text
             passing.text = before.with_text(apply_cuts(before.text, spans))
-            passing.values[places[f"{name}.{CUT_BYTES}"]] = before.utf8_bytes - passing.text.utf8_bytes
+            cut = before.utf8_bytes - passing.text.utf8_bytes if passing.text.text else EMPTIED
+            passing.values[places[f"{name}.{CUT_BYTES}"]] = cut
             if not passing.text.text:
                 return Found(name, f"{name}.{NOTHING_LEFT}")
     return None

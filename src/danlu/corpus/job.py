@@ -7,8 +7,9 @@ once by each process.
 
 from __future__ import annotations
 
+import glob
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -122,23 +123,29 @@ def corpus_fingerprint(settings: CorpusSettings, base: Path) -> list[list[str | 
     rows = [row for source in settings.source for row in fingerprint(source, base)]
     for step in settings.step:
         for key in path_keys(step):
-            if source := _source_of_files(step, key):
+            if paths := _named_paths(step, key):
                 with _naming(step, key):
-                    rows += fingerprint(source, base)
+                    rows += fingerprint(_as_source(paths, base), base)
     return rows
 
 
 def path_keys(step: Step) -> tuple[str, ...]:
-    """The keys of a step that name files."""
+    """The keys of a step that name files: globs, one file or folder, or one for each of several languages."""
     keys: tuple[str, ...] = getattr(type(step), "PATHS", ())
     return keys
 
 
-def _source_of_files(step: Step, key: str) -> Source | None:
+def _named_paths(step: Step, key: str) -> list[str]:
     value = getattr(step, key)
-    paths = value if isinstance(value, list) else [value] if value else []
-    # How a file is read does not matter to which it is.
-    return Source(domain="named", paths=paths, format="txt") if paths else None
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _as_source(paths: Sequence[str], base: Path) -> Source:
+    """Files and all of what is in folders; how a file is read does not matter to which it is."""
+    globs = [f"{glob.escape(path)}/**/*" if (base / path).is_dir() else path for path in paths]
+    return Source(domain="named", paths=globs, format="txt")
 
 
 @contextmanager
@@ -153,13 +160,24 @@ def _naming(step: Step, key: str) -> Iterator[None]:
 
 def _from_anywhere(step: Step, base: Path) -> Step:
     """The step with each file that it reads by itself named from the root; earlier corpora are read as sources are."""
-    found: dict[str, str | list[str]] = {}
+    found: dict[str, Any] = {}
     for key in () if isinstance(step, SharedStep) else path_keys(step):
-        if source := _source_of_files(step, key):
-            with _naming(step, key):
-                files = [str(base / file.path) for file in find_files(source, base)]
-            found[key] = files if isinstance(getattr(step, key), list) else files[0]
+        value = getattr(step, key)
+        with _naming(step, key):
+            if isinstance(value, list) and value:
+                found[key] = [str(base / file.path) for file in find_files(_as_source(value, base), base)]
+            elif isinstance(value, dict):
+                found[key] = {name: _from_root(path, base) for name, path in value.items()}
+            elif value:
+                found[key] = _from_root(value, base)
     return step.model_copy(update=found)
+
+
+def _from_root(path: str, base: Path) -> str:
+    """One file or folder, named from the root. Raises InputError where it is not there."""
+    if (base / path).is_dir():
+        return str((base / path).resolve())
+    return str(base / find_files(_as_source([path], base), base)[0].path)
 
 
 def _plan(settings: CorpusSettings, base: Path) -> dict[str, Any]:

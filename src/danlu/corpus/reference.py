@@ -18,7 +18,7 @@ from danlu.corpus.write import Lines
 from danlu.dedup.contract import open_signer
 from danlu.dedup.settings import Exact, MinHash
 from danlu.files import disk_errors, read_json, write_json
-from danlu.read.raw import Damage
+from danlu.formats.raw import Damage
 from danlu.read.shards import read_shard
 from danlu.words.text import Text
 

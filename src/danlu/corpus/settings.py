@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 from danlu.config import Section, Size
 from danlu.dedup.settings import Boilerplate, Decontaminate, Exact, MinHash, Substrings
 from danlu.jobs.settings import Slurm
+from danlu.lm.settings import Perplexity
+from danlu.pii.settings import Pii
 from danlu.quality.settings import Expression, Language, Length, Normalize, Repetition, Signals
 from danlu.read.settings import Source
 from danlu.rules.settings import (
@@ -23,10 +25,12 @@ from danlu.rules.settings import (
     Science,
     Url,
 )
+from danlu.scorers.settings import Classifier, Keywords, Transformer
 
 Step = Annotated[
     Normalize | Length | Repetition | Language | Signals | Expression
     | Url | GopherQuality | GopherRepetition | C4 | FineWeb | RefinedWeb | Code | Cjk | Science
+    | Perplexity | Classifier | Keywords | Transformer | Pii
     | Exact | MinHash | Substrings | Boilerplate | Decontaminate,
     Field(discriminator="use"),
 ]  # fmt: skip
@@ -92,6 +96,8 @@ def name_of(step: Step) -> str:
         return f"{step.use}_{step.unit}"
     if isinstance(step, Expression) and step.is_changed("reason"):
         return f"{step.use}_{step.reason}"
+    if isinstance(step, (Classifier, Keywords, Transformer)):
+        return f"{step.use}_{step.name}"
     return step.use
 
 

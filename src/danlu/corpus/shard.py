@@ -18,10 +18,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from danlu.account.ledger import CUT_BYTES, Row, excerpt_of, ledger_path
+from danlu.account.ledger import CUT_BYTES, EMPTIED, NOTHING_LEFT, Row, excerpt_of, ledger_path
 from danlu.account.writing import merge_ledgers, new_ledger
 from danlu.corpus.carry import Passing, read_carried, write_carried
-from danlu.corpus.found import NOTHING_LEFT, Found, apply_found
+from danlu.corpus.found import Found, apply_found
 from danlu.corpus.job import IDS, Job, dedups_of, load_job
 from danlu.corpus.rounds import STOPS, columns_of, module_of
 from danlu.corpus.settings import name_of
@@ -30,7 +30,7 @@ from danlu.corpus.write import Lines, PartWriter
 from danlu.dedup.contract import Signer, open_signer
 from danlu.dedup.settings import Decontaminate, Exact
 from danlu.files import disk_errors, read_json, write_json
-from danlu.read.raw import Damage
+from danlu.formats.raw import Damage
 from danlu.read.shards import read_shard
 from danlu.rules.settings import Rule
 from danlu.words.text import Text, WordsSetting
@@ -158,12 +158,13 @@ class _Round:
                 self._note_overlaps(passing, before, step)
             passing.values[first : first + len(values)] = values
             passing.splitter = text.splitter_used or before.splitter_used or passing.splitter
+            nothing_left = text is not before and not text.text.strip()
+            if text is not before:
+                cut = EMPTIED if nothing_left else before.utf8_bytes - text.utf8_bytes
+                passing.values[self._places[f"{name_of(step)}.{CUT_BYTES}"]] = cut
             if dropped is None:
                 passing.text = text
-                if text is not before:
-                    cut = self._places[f"{name_of(step)}.{CUT_BYTES}"]
-                    passing.values[cut] = before.utf8_bytes - text.utf8_bytes
-                if reason := module.decide(values, step) or _emptied(before, text):
+                if reason := module.decide(values, step) or (NOTHING_LEFT if nothing_left else ""):
                     dropped = Found(name_of(step), f"{name_of(step)}.{reason}")
                     if step.use in STOPS or not self._job.settings.measure_dropped:
                         break
@@ -223,11 +224,6 @@ class _Round:
             self._parts.add(self._side(passing), kept, size)
             low, high = self._points.get(document.domain, (passing.point, passing.point))
             self._points[document.domain] = [min(low, passing.point), max(high, passing.point)]
-
-
-def _emptied(before: Text, after: Text) -> str:
-    """A step that cuts may leave nothing to see."""
-    return NOTHING_LEFT if after is not before and not after.text.strip() else ""
 
 
 def _open_signers(job: Job, number: int, shard: int) -> list[tuple[str, Signer]]:

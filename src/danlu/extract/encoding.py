@@ -4,7 +4,7 @@ Decides for a file, never for a line of it: one with more broken than sound mult
 thousand bytes, is in another encoding and is refused, never read as rubbish; one with fewer is UTF-8 that was damaged,
 and its bad bytes become U+FFFD. A single stray byte refuses nothing. The guess decodes a sample with each candidate and
 looks for the characters that fill real text of that script. A file of lines, which may be read in parts, is judged by
-its first JUDGED_BYTES alone (`read/streams.py`). Costs: one C pass for sound text.
+its first JUDGED_BYTES alone (`formats/streams.py`). Costs: one C pass for sound text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages extracted in a process of their own, so that one that crashes, hangs or eats memory is one damage.
+"""Pages and books extracted in a process of their own, so that one that crashes, hangs or eats memory is one damage.
 
 Guarantees: the result depends on the page alone: a page counts as failed only where a fresh process fails too, and its
 time is processor time. Costs: one process with the extractor loaded (0.1 s, 40 MB; trafilatura 1 s, 100 MB), started
@@ -12,16 +12,18 @@ import signal
 import subprocess
 import sys
 from types import TracebackType
+from typing import Any
 
 from danlu.errors import MissingError
 from danlu.extract.html import Page
 
+HTML = "danlu.extract.html"
 _FEATURE = {"resiliparse": "HTML and WARC", "trafilatura": 'extractor = "trafilatura"'}
 
 
-def _command(name: str) -> list[str]:
+def _command(module: str, name: str) -> list[str]:
     # -P: nothing that lies in the current folder is imported.
-    return [sys.executable, "-P", "-m", "danlu.extract.worker", name]
+    return [sys.executable, "-P", "-m", "danlu.extract.worker", module, name]
 
 
 class ExtractionError(Exception):
@@ -29,17 +31,24 @@ class ExtractionError(Exception):
 
 
 class Extractor:
-    """Extracts pages; a context manager, whose end ends the process."""
+    """Extracts documents; a context manager, whose end ends the process.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    `name` is one of those that `module` knows, which worker.py describes.
+    """
+
+    def __init__(self, name: str, module: str = HTML) -> None:
+        self._name, self._module = name, module
         self._process: subprocess.Popen[bytes] | None = None
         self._is_fresh = True
 
     def extract(self, data: bytes, charset: str = "") -> Page:
-        """The main text of a page; `charset` is what its server declares.
+        """The main text of a page; `charset` is what its server declares. Raises as `ask`."""
+        return Page(**self.ask(data, charset))
 
-        Raises ExtractionError where the page cannot be read, MissingError where the extractor is not installed.
+    def ask(self, data: bytes, charset: str = "") -> dict[str, Any]:
+        """What the module answers of a document.
+
+        Raises ExtractionError where it cannot be read, MissingError where what reads it is not installed.
         """
         was_fresh = self._process is None or self._is_fresh
         try:
@@ -51,7 +60,7 @@ class Extractor:
         self.close()
         return self._ask(data, charset)
 
-    def _ask(self, data: bytes, charset: str) -> Page:
+    def _ask(self, data: bytes, charset: str) -> dict[str, Any]:
         process = self._started()
         self._is_fresh = False
         assert process.stdin
@@ -66,17 +75,17 @@ class Extractor:
         # A process that was killed while it answered leaves half a line.
         if not line.endswith(b"\n"):
             raise ExtractionError(self._why_ended())
-        answer = json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             # What an exception leaves behind in a parser is not worth trusting.
             self.close()
             raise ExtractionError(f"{self._name} raised {answer['error']}")
-        return Page(**answer)
+        return answer
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
-                _command(self._name),
+                _command(self._module, self._name),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -91,9 +100,8 @@ class Extractor:
         problem = json.loads(line).get("error") if line.endswith(b"\n") else "its process does not start"
         if problem:
             self.close()
-            raise MissingError(
-                f'{_FEATURE[self._name]} needs {self._name}: {problem}; pip install "danlu[corpus]"'
-            )
+            feature = _FEATURE.get(self._name, f'format = "{self._name}"')
+            raise MissingError(f'{feature} cannot be read: {problem}; pip install "danlu[corpus]"')
 
     def _why_ended(self) -> str:
         assert self._process

@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import html
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 EXTRACTORS = ("resiliparse", "trafilatura")
 
@@ -35,6 +35,11 @@ def extract_page(data: bytes, declared: str, extractor: str) -> Page:
     page, is_sound = decode_page(data, declared)
     text = _by_trafilatura(page) if extractor == "trafilatura" else _by_resiliparse(page)
     return Page(title_of(page), text, 0 if is_sound else text.count("\ufffd"))
+
+
+def answer(data: bytes, declared: str, extractor: str) -> dict[str, Any]:
+    """What the guarded process answers: a page as plain values."""
+    return extract_page(data, declared, extractor)._asdict()
 
 
 def load(extractor: str) -> None:

@@ -1,4 +1,6 @@
-"""The process in which pages are extracted: `python -m danlu.extract.worker EXTRACTOR`, started by guard.py alone.
+"""The process in which documents are extracted: `python -m danlu.extract.worker MODULE NAME`, started by guard.py.
+
+MODULE has `load(name)`, which imports what is needed, and `answer(data, charset, name)`, a dictionary for JSON.
 
 Decides: a page has 10 s of processor time and 4 s for each MB, after which the system ends the process, whatever loop
 it is in; and MEMORY_BYTES, after which the page fails. It says whether the extractor loads; then it reads a header line
@@ -8,24 +10,24 @@ parent. Costs: the import of the extractor.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
 import signal
 import sys
 from contextlib import suppress
+from types import ModuleType
 from typing import Any, BinaryIO
-
-from danlu.extract.html import extract_page, load
 
 CPU_SECONDS, CPU_SECONDS_PER_MB = 10.0, 4.0
 MEMORY_BYTES = 6 << 30
 
 
-def serve(extractor: str, asked: BinaryIO, answered: BinaryIO) -> None:
-    """Says that it is there, then answers pages until `asked` ends."""
+def serve(extractor: ModuleType, name: str, asked: BinaryIO, answered: BinaryIO) -> None:
+    """Says that it is there, then answers documents until `asked` ends."""
     try:
-        load(extractor)
+        extractor.load(name)
     except ImportError as error:
         _answer(answered, {"error": str(error)})
         return
@@ -35,8 +37,7 @@ def serve(extractor: str, asked: BinaryIO, answered: BinaryIO) -> None:
         data = asked.read(page["bytes"])
         signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS + CPU_SECONDS_PER_MB * len(data) / 1e6)
         try:
-            found = extract_page(data, page["charset"], extractor)
-            answer: dict[str, Any] = {"title": found.title, "text": found.text, "replaced": found.replaced}
+            answer = extractor.answer(data, page["charset"], name)
         except Exception as error:  # whatever a parser says of a page is about this page alone
             answer = {"error": f"{type(error).__name__}: {error}"}
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -57,7 +58,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with os.fdopen(os.dup(1), "wb") as answered:
         os.dup2(2, 1)
-        serve(sys.argv[1], sys.stdin.buffer, answered)
+        serve(importlib.import_module(sys.argv[1]), sys.argv[2], sys.stdin.buffer, answered)
 
 
 if __name__ == "__main__":

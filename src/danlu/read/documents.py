@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import codecs
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
@@ -19,18 +20,24 @@ from danlu.errors import InputError
 from danlu.extract.guard import Extractor
 from danlu.extract.packed import BrokenStreamError
 from danlu.extract.record import Fields
-from danlu.read import python_text
-from danlu.read.code import read_code, read_repository
+from danlu.formats import python_text
+from danlu.formats.books import BOOKS, open_books, read_book
+from danlu.formats.code import read_code, read_repository
+from danlu.formats.dumps import DUMPS, read_dump
+from danlu.formats.jsonl import read_jsonl
+from danlu.formats.markdown import read_markdown
+from danlu.formats.pages import read_archive, read_page
+from danlu.formats.parquet import read_parquet
+from danlu.formats.plain import read_plain
+from danlu.formats.raw import Damage, Piece, Raw
+from danlu.formats.sections import SECTION, Joined
+from danlu.formats.settings import COMPRESSIONS, FORMATS, PYTHON_PREFIX, format_of
+from danlu.formats.streams import is_remote, open_stream
 from danlu.read.find import find_files, whole_pieces
-from danlu.read.jsonl import read_jsonl
-from danlu.read.pages import read_archive, read_page
-from danlu.read.parquet import read_parquet
-from danlu.read.plain import read_plain
-from danlu.read.raw import Damage, Piece, Raw
-from danlu.read.settings import COMPRESSIONS, FORMATS, PYTHON_PREFIX, Source, format_of
-from danlu.read.streams import is_remote, open_stream
+from danlu.read.settings import Source
 from danlu.records import Document
 
+_PAGES = "pages"
 _PREVIEW_BYTES = 20_000_000
 
 
@@ -53,9 +60,12 @@ def read_pieces(
 ) -> Iterator[Document]:
     """The documents of pieces of a source, in order; errors as `read_documents`."""
     is_transcoded = codecs.lookup(source.encoding).name != "utf-8"
-    with Extractor(source.extractor) as extractor:
+    with ExitStack() as stack:
+        # None of them starts a process before it is asked.
+        guarded = {kind: stack.enter_context(open_books(kind)) for kind in BOOKS}
+        guarded[_PAGES] = stack.enter_context(Extractor(source.extractor))
         for piece in pieces:
-            for raw in _read_piece(piece, source, base, max_document_bytes, extractor):
+            for raw in _read_piece(piece, source, base, max_document_bytes, guarded):
                 if isinstance(raw, Damage):
                     damaged(raw)
                     continue
@@ -107,10 +117,11 @@ def place_of(piece: Piece, base: Path) -> Path | str:
 
 
 def _read_piece(
-    piece: Piece, source: Source, base: Path, limit: int, extractor: Extractor
+    piece: Piece, source: Source, base: Path, limit: int, guarded: Mapping[str, Extractor]
 ) -> Iterator[Raw | Damage]:
     kind = format_of_piece(piece, source)
     fields = Fields(source.text_field, source.id_field, source.template, tuple(source.metadata_fields))
+    joined = Joined(source.document, source.template, limit)
     place = place_of(piece, base)
     if kind == "python":
         yield from python_text.read_python(piece.path, limit)
@@ -125,9 +136,15 @@ def _read_piece(
                 if kind == "jsonl":
                     yield from read_jsonl(read, piece.name, fields, limit, piece.start, piece.end)
                 elif kind in ("warc", "wet"):
-                    yield from read_archive(read, piece.name, extractor, limit)
+                    yield from read_archive(read, piece.name, guarded[_PAGES], limit)
                 elif kind == "html":
-                    yield from read_page(read, piece.name, extractor, limit)
+                    yield from read_page(read, piece.name, guarded[_PAGES], limit)
+                elif kind in DUMPS:
+                    yield from read_dump(read, piece.name, kind, guarded[kind], joined)
+                elif kind in BOOKS:
+                    yield from read_book(read, piece.name, guarded[kind], joined)
+                elif kind == "md" and source.document == SECTION:
+                    yield from read_markdown(read, piece.name, limit)
                 elif kind == "code":
                     yield from read_code(read, piece.name, limit)
                 else:

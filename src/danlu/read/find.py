@@ -17,9 +17,10 @@ from typing import Any
 
 from danlu.errors import DanluError, InputError
 from danlu.extract.git import head_of, is_repository, list_files
-from danlu.read.raw import Piece
-from danlu.read.settings import PYTHON_PREFIX, Source
-from danlu.read.streams import is_remote, open_filesystem
+from danlu.formats.raw import Piece
+from danlu.formats.settings import PYTHON_PREFIX
+from danlu.formats.streams import is_remote, open_filesystem
+from danlu.read.settings import Source
 
 _UNKNOWN_BYTES = 64_000_000
 _MARKS = ("ETag", "etag", "LastModified", "Last-Modified", "mtime", "updated", "modified", "created")

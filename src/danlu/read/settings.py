@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from string import Formatter
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from danlu.config import Section
-
-PYTHON_PREFIX = "python:"
-"""Paths with this prefix are texts that every Python carries (python_text.py), not files to look for."""
-PYTHON_SOURCES = ("python:stdlib", "python:docs")
-FORMATS = {
-    ".txt": "txt",
-    ".md": "md",
-    ".jsonl": "jsonl",
-    ".parquet": "parquet",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".warc": "warc",
-    ".wet": "wet",
-}
-"""What the end of a name says; behind it may stand the end of a compression. Code is only read where it is named."""
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+from danlu.formats.settings import PYTHON_PREFIX, format_of
 
 _RECORDS = frozenset({"jsonl", "parquet"})
 _PAGES = frozenset({"html", "warc"})
+_BOOKS = frozenset({"epub", "pdf", "docx", "latex", "gutenberg"})
+_DUMPS = frozenset({"wikipedia", "stackexchange"})
+_IN_SECTIONS = frozenset({"md", "wikipedia", *_BOOKS})
 _READ_BY: dict[str, frozenset[str]] = {
-    "document": frozenset({"txt", "md"}),
+    "document": frozenset({"txt"}) | _IN_SECTIONS,
     "encoding": frozenset({"txt", "md", "jsonl", "code"}),
-    **dict.fromkeys(("text_field", "template", "id_field", "metadata_fields"), _RECORDS),
+    "template": _RECORDS | _BOOKS | _DUMPS,
+    **dict.fromkeys(("text_field", "id_field", "metadata_fields"), _RECORDS),
     "extractor": _PAGES,
 }
 """Which formats a key has an effect on."""
-
-
-def format_of(name: str) -> str | None:
-    """The format that the name of a file, or a glob of names, says; None where it says none."""
-    path = PurePath(name)
-    if path.suffix.lower() in COMPRESSIONS:
-        path = path.with_suffix("")
-    return FORMATS.get(path.suffix.lower())
 
 
 class Source(Section):
@@ -55,18 +34,31 @@ class Source(Section):
 
     domain: str = Field(min_length=1, pattern=r"^\w[\w.\-]*$")
     paths: list[str] = Field(min_length=1)
-    format: Literal["auto", "txt", "md", "jsonl", "parquet", "warc", "wet", "html", "code"] = "auto"
-    """By extension where "auto": .txt .md .jsonl .parquet .html .warc .wet, each also with .gz, .zst or .bz2 behind it.
+    format: Literal[
+        "auto", "txt", "md", "jsonl", "parquet", "warc", "wet", "html", "code", "epub", "pdf", "docx", "latex",
+        "gutenberg", "wikipedia", "stackexchange",
+    ] = "auto"  # fmt: skip
+    """By extension where "auto": .txt .md .jsonl .parquet .html .warc .wet .epub .pdf .docx .tex, each also with .gz,
+    .zst or .bz2 behind it.
 
-    "code": each file is a document; a folder that is a git repository is its tracked files at HEAD.
+    "code": each file is a document; a folder that is a git repository is its tracked files at HEAD. "gutenberg": plain
+    text of Project Gutenberg, without its licence. "latex" also reads the .tar.gz of a paper as arXiv gives it.
+    "wikipedia": a dump of MediaWiki in XML, an article each. "stackexchange": a dump's Posts.xml, a question with its
+    answers each.
     """
     document: str = "file"
-    """In plain text: file | line | blank_line | any other text is a separator."""
+    """In plain text: file | line | blank_line | any other text is a separator.
+
+    In Markdown, books, papers and articles: file | section; a section keeps its heading path.
+    """
     encoding: str = "utf-8"
     """Pages of the web are read in the encoding that they declare or that fits."""
     text_field: str = "text"
     template: str = ""
-    """Several fields as one text, e.g. "{title}\\n\\n{text}"; a field that is null is empty."""
+    """Several fields as one text, e.g. "{title}\\n\\n{text}"; a field that is null is empty.
+
+    Of a book, paper or article the fields are its text and what it says of itself: title, author, language, ...
+    """
     id_field: str = "id"
     """Where a record has none: the hash of its text."""
     metadata_fields: list[str] = Field(default_factory=list)
@@ -115,6 +107,13 @@ class Source(Section):
             raise ValueError(f"format has no effect on {', '.join(self.paths)}; remove it")
         # A glob whose name says no format may find any.
         found = {format_of(path) if self.format == "auto" else self.format for path in files}
+        is_marked_up = bool(found) and found <= _BOOKS | _DUMPS
+        if is_marked_up and self.is_changed("document") and self.document not in ("file", "section"):
+            raise ValueError(f'document is "file" or "section" there, not {self.document!r}')
+        if self.document == "section" and "txt" in found:
+            raise ValueError(
+                'document = "section" has no effect on plain text; read it as md, or name a separator'
+            )
         if self.template and self.is_changed("text_field"):
             raise ValueError("text_field and template contradict each other; remove one")
         for key, formats in _READ_BY.items():

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from danlu.extract.git import list_files
+from danlu.formats.parquet import row_group_bytes
+from danlu.formats.raw import Damage, Piece
+from danlu.formats.settings import COMPRESSIONS
 from danlu.read.documents import format_of_piece, place_of, read_pieces
 from danlu.read.find import whole_pieces
-from danlu.read.parquet import row_group_bytes
-from danlu.read.raw import Damage, Piece
-from danlu.read.settings import COMPRESSIONS, Source
+from danlu.read.settings import Source
 from danlu.records import Document
 
 

@@ -1,7 +1,8 @@
 """The page of a corpus, runs/NAME/corpus.html: funnel, languages, published retention, histograms, samples, copies.
 
-Guarantees: self-contained as report.html is; made from the corpus and its settings alone, the same each time; what a
-sample's text holds cannot act in the page. Costs: a few passes over columns of the ledger; some 100 kB a page.
+Guarantees: self-contained as report.html is; made from the corpus, its settings and the size of its tokens alone, the
+same each time; what a sample's text holds cannot act in the page. Costs: a few passes over columns of the ledger; some
+100 kB a page.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ from danlu.log import human, human_bytes
 from danlu.report.clusters import NOTE as CLUSTERS_NOTE
 from danlu.report.clusters import clusters_of
 from danlu.report.funnel import NOTE as FUNNEL_NOTE
-from danlu.report.funnel import cuts_table, damage_table, funnel_pictures, load_funnel, reasons_table, share
+from danlu.report.funnel import (
+    amounts,
+    cuts_table,
+    damage_table,
+    funnel_pictures,
+    load_funnel,
+    reasons_table,
+    share,
+)
 from danlu.report.histograms import histograms
 from danlu.report.published import read_published, share_kept
 
@@ -75,7 +84,7 @@ def corpus_page(
         Section(
             "Funnel", join([funnel_pictures(funnel), reasons_table(funnel), cuts_table(funnel)]), FUNNEL_NOTE
         ),
-        Section("Sources and languages", _languages(funnel), LANGUAGES_NOTE),
+        Section("Domains and languages", _languages(funnel), LANGUAGES_NOTE),
         Section("Published retention", _published(funnel), PUBLISHED_NOTE),
         Section("Histograms", histograms(corpus, steps, funnel.total_read().documents), HISTOGRAMS_NOTE),
         Section("Samples", _samples(funnel, samples), SAMPLES_NOTE),
@@ -143,7 +152,25 @@ def _languages(funnel: Funnel) -> Html:
         header += ["tokens read", "tokens kept"]
     more = len(flows) - len(rows)
     rest = [paragraph(f"{more} more are in funnel.json of the corpus.", "note")] if more > 0 else []
-    return join([table(header, rows, text_columns=3), *rest])
+    reasons = folded("Every reason by domain and language", _reasons_of(flows[:_LANGUAGES]))
+    return join([table(header, rows, text_columns=3), *rest, reasons])
+
+
+def _reasons_of(flows: Sequence[tuple[str, str, Flow]]) -> Html:
+    """What was dropped and cut of each language of each domain, the most first."""
+    tokens = any(flow.read.tokens for *_, flow in flows)
+    rows = [
+        [domain, language or "unknown", lost, f"{count.documents:,}", *amounts(count, tokens)]
+        for domain, language, flow in flows
+        for lost, count in [
+            *sorted(flow.dropped.items(), key=lambda item: -item[1].documents),
+            *((f"cut by {step}", count) for step, count in flow.cut.items()),
+        ]
+    ]
+    if not rows:
+        return paragraph("Nothing was dropped or cut.", "missing")
+    header = ["domain", "language", "lost to", "documents", "text"] + ["tokens"] * tokens
+    return table(header, rows, text_columns=3)
 
 
 def _flow_cells(flow: Flow) -> list[str]:

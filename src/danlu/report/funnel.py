@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from danlu.account.funnel import Count, Funnel, from_json, step_of
+from danlu.account.funnel import Count, Counts, Funnel, from_json, step_of
 from danlu.chart.bar import Bar, bar_chart
 from danlu.chart.markup import Html, columns, figure, paragraph, table
 from danlu.files import read_json
@@ -22,15 +22,20 @@ NOTE = (
 
 
 def load_funnel(run: Path) -> Funnel:
-    """The funnel of a run's corpus, with tokens once they are built. Raises DamagedError where it is not readable."""
+    """The funnel of a run's corpus, with tokens once they are built of it. Raises DamagedError where it is damaged."""
     funnel = from_json(read_json(run / "corpus" / "funnel.json"))
     path = run / "tokens" / "manifest.json"
     if not path.is_file():
         return funnel
     tokens, size = Counter[str](), Counter[str]()
+    tokenised: dict[str, Counts] = {}
     for row in read_json(path)["facts"]["domains"]:
         tokens[row["domain"]] += row["tokens"]
         size[row["domain"]] += row["bytes"]
+        tokenised.setdefault(row["split"], {})[row["domain"]] = Count(row["documents"], row["bytes"])
+    if tokenised != funnel.kept:
+        # They are of an earlier corpus, and will be built anew.
+        return funnel
     rates = {domain: size[domain] / count for domain, count in tokens.items() if count and size[domain]}
     return funnel.in_tokens(rates) if rates else funnel
 

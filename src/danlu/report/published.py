@@ -40,7 +40,9 @@ def read_published() -> list[Published]:
     return [Published(**{**row, **{name: tuple(row.get(name, ())) for name in lists}}) for row in rows]
 
 
-def share_kept(funnel: Funnel, steps: Sequence[str], without: Sequence[str] = ()) -> tuple[float, float] | None:
+def share_kept(
+    funnel: Funnel, steps: Sequence[str], without: Sequence[str] = ()
+) -> tuple[float, float] | None:
     """The shares of (documents, bytes as read) that passed these steps, or all but those `without`.
 
     None where nothing came to one of them.

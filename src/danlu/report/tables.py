@@ -139,8 +139,9 @@ def corpus(facts: Facts) -> Html:
     parts = [join([heading("Kept"), kept_table])]
     if funnel.damaged:
         parts.append(join([heading("Damaged input"), damage_table(funnel)]))
+    problem = [paragraph(f"Warning: {funnel.problem}.", "verdict")] if funnel.problem else []
     lost = [heading("Dropped"), reasons_table(funnel), cuts_table(funnel)]
-    return join([funnel_pictures(funnel), *lost, columns(parts)])
+    return join([*problem, funnel_pictures(funnel), *lost, columns(parts)])
 
 
 def mixture(facts: Facts) -> Html:

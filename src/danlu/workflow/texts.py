@@ -5,7 +5,8 @@ Costs: the preview opens one file a source; the tokenizer is trained on a sample
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from danlu.tokens.build import TokensReport
 
 _SHOWN_CHARACTERS = 72
+_SAID_CHARACTERS = 20_000_000
+_MOST_DOCUMENT_BYTES = 20_000_000
 
 
 def show_first_documents(run: Run) -> None:
@@ -33,6 +36,37 @@ def show_first_documents(run: Run) -> None:
             say(
                 f"    {visible(document.source)}, {human_bytes(len(document.text.encode(errors='replace')))}: {shown}"
             )
+
+
+def read_texts(paths: Sequence[str], document: str = "file") -> Iterator[str]:
+    """The texts of files in any format that a source reads; what is damaged is said at the end, by reason."""
+    from danlu.read.documents import read_documents
+    from danlu.read.settings import Source
+
+    damages: Counter[str] = Counter()
+    keys = {"document": document} if document != "file" else {}
+    source = Source(domain="texts", paths=list(paths), **keys)
+    for found in read_documents(
+        source, Path(), _MOST_DOCUMENT_BYTES, lambda damage: damages.update([damage.reason])
+    ):
+        yield found.text
+    if damages:
+        say(f"  damaged: {', '.join(f'{count:,} {reason}' for reason, count in damages.most_common())}")
+
+
+def said_by_stage() -> Callable[[str, int], None]:
+    """Says how far a training of n-grams is: each order, and every some million characters that are read."""
+    said = 0
+
+    def report(stage: str, done: int) -> None:
+        nonlocal said
+        if stage != "read":
+            say(f"  {stage}: order {done}")
+        elif done - said >= _SAID_CHARACTERS:
+            said = done
+            say(f"  read {human(done)} characters")
+
+    return report
 
 
 def describe_funnel(funnel: Funnel, warn_drop_share: float = WARN_DROP_SHARE) -> str:
@@ -69,8 +103,11 @@ def _losses(funnel: Funnel) -> Iterator[str]:
             )
         if step in cut:
             size = human_bytes(abs(cut[step].bytes))
-            what = f"cuts {size} out of" if cut[step].bytes >= 0 else f"adds {size} to"
-            said.append(f"{what} {cut[step].documents:,} that stay")
+            what = f"cuts {size} out of" if cut[step].bytes > 0 else f"adds {size} to"
+            changed = f"{cut[step].documents:,} that stay"
+            said.append(
+                f"{what} {changed}" if cut[step].bytes else f"changes {changed} at the same length in all"
+            )
         if said:
             yield f"  {step} {'; '.join(said)}"
 

@@ -1,0 +1,209 @@
+"""`danlu corpus label`, `train-classifier` and `train-lm`: labels, and the scorers that steps of a recipe use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from danlu.cli.options import AsJson, RunName, read_section, show, show_json, size
+from danlu.errors import UsageError
+
+Texts = Annotated[
+    list[str],
+    typer.Argument(metavar="TEXT...", help="Files or globs, in any format that a source reads."),
+]
+Labelled = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Rows of .jsonl or .csv with labels. May be repeated."),
+]
+Positive = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="GLOB", help="Texts to be found: .jsonl, .csv or .txt, a paragraph each. May be repeated."
+    ),
+]
+Negative = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Texts of the other side. May be repeated.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A setting of the training, e.g. precision=0.9. May be repeated."
+    ),
+]
+
+
+def register(group: typer.Typer) -> None:
+    """Adds the commands to `danlu corpus`."""
+    group.command(epilog="Example: danlu corpus label my-model --scale keep --count 50")(label)
+    group.command(
+        "train-classifier",
+        epilog="Example: danlu corpus train-classifier toxicity.safetensors --labelled train.csv --label toxic "
+        "--set positive=drop --set precision=0.9",
+    )(train_classifier)
+    group.command("train-lm", epilog="Example: danlu corpus train-lm en.arpa wiki/*.txt --order 5")(train_lm)
+
+
+def train_classifier(
+    scorer: Annotated[Path, typer.Argument(metavar="FILE", help="The scorer to write, .safetensors.")],
+    labelled: Labelled = None,
+    positive: Positive = None,
+    negative: Negative = None,
+    text: Annotated[str, typer.Option(help="The field of the text.")] = "text",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="The field of the label; of several any is enough."),
+    ] = None,
+    positive_label: Annotated[
+        list[str] | None, typer.Option(metavar="LABEL", help="A label that is positive; all others are not.")
+    ] = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a scorer of documents: quality, toxicity, education.
+
+    From labelled rows, or from texts of two sides. A part is held out by the hash of the text: the figures, the
+    threshold and the curve, a page beside the scorer, are of that part. The step `classifier` uses the file.
+    """
+    from danlu.log import say
+    from danlu.scorers.curve import write_curve_page
+    from danlu.scorers.examples import Columns, read_labelled, read_sides
+    from danlu.scorers.model_file import save_scorer
+    from danlu.scorers.settings import Training
+    from danlu.scorers.train import train_scorer
+
+    training = read_section(Training, settings or ())
+    if bool(labelled) == bool(positive and negative) or bool(positive) != bool(negative):
+        raise UsageError("give --labelled FILES, or --positive FILES and --negative FILES")
+    if labelled:
+        columns = Columns(text, tuple(label or ("label",)), tuple(positive_label or ()), training.scale)
+        examples = read_labelled(labelled, columns)
+    else:
+        examples = read_sides(positive or (), negative or (), text)
+    trained = train_scorer(examples, training, say)
+    save_scorer(scorer, trained)
+    page = scorer.with_suffix(".html")
+    write_curve_page(page, trained.card)
+    if as_json:
+        show_json(trained.card.model_dump(mode="json"))
+        return
+    chosen = trained.card.threshold
+    figures = ", ".join(
+        f"{name.replace('_', ' ')} {value:.4f}" for name, value in trained.card.metrics.items()
+    )
+    show(
+        f"{scorer}: {figures} on {trained.card.data.held_out:,} held-out texts\n"
+        f"threshold {chosen.value:.4g} for {chosen.aim}: precision {chosen.precision:.1%}, recall {chosen.recall:.1%}\n"
+        f"{page} shows the curve"
+    )
+
+
+def train_lm(
+    model: Annotated[Path, typer.Argument(metavar="FILE", help="The model to write, .arpa.")],
+    texts: Texts,
+    order: Annotated[int, typer.Option(min=2, help="Words of the longest n-grams.")] = 5,
+    tokens: Annotated[
+        Literal["words", "characters", "spaces"],
+        typer.Option(help="words; characters, for scripts without spaces; or what stands between spaces."),
+    ] = "words",
+    prune: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="N", help="Leave out n-grams that occur no more often: 0 for words, then once an order."
+        ),
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help='Bytes, e.g. "2G"; the rest is on disk.')
+    ] = "1G",
+    document: Annotated[
+        str, typer.Option(help="What one document of plain text is: file, line, blank_line.")
+    ] = "file",
+) -> None:
+    """Train an n-gram language model.
+
+    Modified Kneser-Ney, as ARPA, with a card beside it: the step `perplexity` sorts documents into head, middle and
+    tail by it. Train it on text that is as you want it, such as an encyclopedia, one model a language.
+    """
+    from danlu.lm.train import train_lm as train
+    from danlu.workflow.texts import read_texts, said_by_stage
+
+    card = train(
+        read_texts(texts, document),
+        model,
+        order=order,
+        tokens=tokens,
+        prune=prune or (),
+        memory_bytes=size(memory, "--memory") or 0,
+        progress=said_by_stage(),
+    )
+    held_out = (
+        f"perplexity {card.held_out_perplexity:.1f} on {card.held_out_documents:,} held-out documents"
+        if card.held_out_perplexity
+        else "nothing was held out: give cutoffs in the recipe"
+    )
+    show(
+        f"{model}: {' + '.join(f'{count:,}' for count in card.ngrams)} n-grams of {card.words:,} words; {held_out}"
+    )
+
+
+def label(
+    run: RunName,
+    scale: Annotated[
+        Literal["keep", "0-5"],
+        typer.Option(help="keep: keep or drop; 0-5: points, e.g. of educational value."),
+    ] = "keep",
+    count: Annotated[int, typer.Option(min=1, help="How many documents are drawn in all.")] = 50,
+    reason: Annotated[
+        str, typer.Option(help="Only kept, dropped, or those of a step or reason, e.g. c4.policy.")
+    ] = "",
+    by: Annotated[
+        str,
+        typer.Option(metavar="MEASURE", help="Draw evenly over a measure, e.g. classifier_quality.score."),
+    ] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Another draw.")] = 1,
+    name: Annotated[str | None, typer.Option(help="Who labels; this user, if not said.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Ask nothing: say what the labels say.")] = False,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the labelled texts for train-classifier.")
+    ] = None,
+    endpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Let a model label: url, model, prices and caps as TOML."),
+    ] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What the model is asked; {text} is the document.")
+    ] = None,
+) -> None:
+    """Label documents of a corpus.
+
+    Shows one document after the other and takes keep or drop, or points; every label is stored with who gave it and
+    when. The same command goes on where it ended; another labeller gets the same documents. Then it says how far
+    labellers agree and how many more labels are worth giving.
+    """
+    from danlu.labels.sample import Draw
+    from danlu.labels.session import name_of_labeller
+    from danlu.labels.settings import Endpoint
+    from danlu.workflow.labelling import (
+        describe_labels,
+        export_examples,
+        label_by_model,
+        label_here,
+        open_labelling,
+    )
+    from danlu.workflow.run import find_run, load_run
+
+    if prompt and not endpoint:
+        raise UsageError("--prompt is what a model is asked; say which with --endpoint FILE")
+    labelling = open_labelling(load_run(find_run(run)), Draw(count, seed, reason, by), scale)
+    if export:
+        done = export_examples(labelling, export)
+        show(f"{export}: {len(done.said)} examples; left out {done.divided} whose labels are evenly divided")
+        return
+    if endpoint:
+        show(label_by_model(labelling, read_section(Endpoint, (), endpoint), prompt))
+    elif not report:
+        show(label_here(labelling, name_of_labeller(name), sys.stdin, sys.stdout))
+    show("\n".join(describe_labels(labelling)))

@@ -1,0 +1,1 @@
+"""Dumps of whole sites: streaming XML, Wikipedia's articles, Stack Exchange's questions with their answers."""

@@ -1,0 +1,69 @@
+"""Books, papers and articles to documents: one each, or one a section.
+
+Decides: a section that is a document of its own begins with its heading path, which is also kept as `headings`; parts
+of one file stay on one side of the split. A template joins what the format says of the document with its text; what it
+does not say is empty. Costs: nothing beside the extraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from danlu.extract.record import Fields, text_of
+from danlu.extract.section import Extracted, join_sections, section_text
+from danlu.formats.raw import Damage, Raw
+
+SECTION = "section"
+"""The value of `document` that makes each section a document."""
+_BETWEEN = " > "
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document lies in its source; `id` is its own there, None where it has none."""
+
+    name: str
+    start: int
+    end: int
+    group: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """How what was found becomes documents: file or section each, by a template or as it is, up to `limit` bytes."""
+
+    document: str
+    template: str
+    limit: int
+
+
+def raws_of(found: Extracted, place: Place, joined: Joined) -> Iterator[Raw | Damage]:
+    """The documents of what was extracted from one place, and its damages."""
+    for reason, detail in found.damages:
+        yield Damage(reason, place.name, detail=f"{place.id}: {detail}" if place.id else detail)
+    metadata = {name: value for name, value in found.metadata.items() if value}
+    if joined.document != SECTION:
+        yield _raw(join_sections(found.sections), metadata, place, place.id, joined)
+        return
+    for number, section in enumerate(found.sections):
+        if section.text:
+            path = {**metadata, "headings": _BETWEEN.join(section.headings)}
+            ident = None if place.id is None else f"{place.id}#{number}"
+            yield _raw(section_text(section), path, place, ident, joined)
+
+
+def _raw(
+    text: str, metadata: dict[str, str], place: Place, ident: str | None, joined: Joined
+) -> Raw | Damage:
+    if not text.strip():
+        return Damage("no_text", place.name, detail=ident or "nothing but markup")
+    if joined.template:
+        fields = Fields(template=joined.template)
+        text = text_of({**dict.fromkeys(fields.of_text), **metadata, "text": text}, fields)
+    if len(text) > joined.limit or len(text.encode(errors="replace")) > joined.limit:
+        return Damage(
+            "too_long", place.name, detail=f"{ident or 'its text'}: longer than {joined.limit} bytes"
+        )
+    return Raw(text, place.name, place.start, place.end, place.group, ident, metadata=metadata)

@@ -1,0 +1,102 @@
+"""The commands that label and that train scorers, through the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from danlu.cli.main import execute
+from danlu.lm.card import read_card
+from danlu.scorers.model_file import load_scorer, score_text
+from small_curated import write_small_run
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"text": f"{'kind' if n % 2 else 'rude'} words of number {n}", "label": n % 2} for n in range(120)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "good.txt").write_text("\n\n".join(f"Good prose says {n}." for n in range(60)))
+    (tmp_path / "bad.txt").write_text("\n\n".join(f"buy now {n} $$$" for n in range(60)))
+    return tmp_path
+
+
+def test_a_scorer_of_labelled_rows(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["corpus", "train-classifier", "s.safetensors", "--labelled", "rows.jsonl"]) == 0
+    said = capsys.readouterr().out
+    assert "s.safetensors: area under curve 1.0000" in said
+    assert "for recall 0.9: precision 100.0%, recall 100.0%" in said
+    assert "<svg" in (home / "s.html").read_text()
+    scorer = load_scorer(home / "s.safetensors")
+    assert score_text("kind words", scorer) > 0.5 > score_text("rude words", scorer)
+
+
+def test_a_scorer_of_two_sides_with_settings_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "--positive",
+        "good.txt",
+        "--negative",
+        "bad.txt",
+        "--set",
+        "name=prose",
+        "--set",
+        "held_out=0.3",
+    ]
+    assert execute(["corpus", "train-classifier", "p.safetensors", *words, "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert (card["name"], card["metrics"]["area_under_curve"]) == ("prose", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "give --labelled FILES, or --positive FILES and --negative FILES"),
+        (["--positive", "good.txt"], "give --labelled FILES"),
+        (["--labelled", "rows.jsonl", "--positive", "good.txt", "--negative", "bad.txt"], "give --labelled"),
+        (["--labelled", "none.jsonl"], "none.jsonl"),
+        (["--labelled", "rows.jsonl", "--label", "side"], "has no column 'side'; it has text, label"),
+        (["--labelled", "rows.jsonl", "--set", "presision=0.9"], "did you mean 'precision'?"),
+        (["--labelled", "rows.jsonl", "--set", "precision=2"], "--set precision=2: precision: "),
+    ],
+)
+def test_what_cannot_be_trained_is_said(
+    home: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert execute(["corpus", "train-classifier", "s.safetensors", *words]) in (1, 2)
+    assert said in capsys.readouterr().err
+    assert not (home / "s.safetensors").exists()
+
+
+def test_a_model_of_n_grams(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["good.txt", "rows.jsonl", "--order", "3", "--document", "blank_line", "--memory", "1M"]
+    assert execute(["corpus", "train-lm", "en.arpa", *words]) == 0
+    captured = capsys.readouterr()
+    assert "en.arpa: " in captured.out
+    assert "perplexity" in captured.out
+    assert "estimate: order 3" in captured.err
+    assert read_card(home / "en.arpa").documents > 150
+    assert execute(["corpus", "train-lm", "zh.arpa", "none.txt"]) == 1
+    assert "none.txt" in capsys.readouterr().err
+    assert not (home / "zh.arpa").exists()
+
+
+def test_labels(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    write_small_run(home)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("k\nd\nq\n"))
+    assert execute(["corpus", "label", "small", "--name", "mara"]) == 0
+    assert "2 labelled, 2 of 4 in all by mara" in capsys.readouterr().out
+    assert execute(["corpus", "label", "small", "--report"]) == 0
+    assert capsys.readouterr().out.startswith("mara: 2 labels; drop 1")
+    assert execute(["corpus", "label", "small", "--export", "out.jsonl"]) == 0
+    assert capsys.readouterr().out == "out.jsonl: 2 examples; left out 0 whose labels are evenly divided\n"
+    assert execute(["corpus", "label", "small", "--prompt", "p.txt"]) == 2
+    (home / "e.toml").write_text('url = "http://example.org/v1"\nmodel = "m"\n')
+    capsys.readouterr()
+    assert execute(["corpus", "label", "small", "--endpoint", "e.toml"]) == 2
+    assert "e.toml, line 1: url: http to example.org" in capsys.readouterr().err

@@ -1,0 +1,44 @@
+"""What is extracted becomes one document, or one a section; templates, limits and damages hold."""
+
+from danlu.extract.section import Extracted, Section
+from danlu.formats.raw import Damage, Raw
+from danlu.formats.sections import Joined, Place, raws_of
+
+BOOK = Extracted(
+    (Section(("Book",), ""), Section(("Book", "One"), "First."), Section(("Book", "Two"), "Second.")),
+    {"title": "Book", "author": ""},
+    (("no_text_layer", "page 3"),),
+)
+PLACE = Place("a.epub", 5, 90, "a.epub", "7")
+
+
+def raws(document, template="", limit=1000, found=BOOK, place=PLACE):
+    return list(raws_of(found, place, Joined(document, template, limit)))
+
+
+def test_one_document():
+    damage, raw = raws("file")
+    assert damage == Damage("no_text_layer", "a.epub", detail="7: page 3")
+    text = "Book\n\nOne\n\nFirst.\n\nTwo\n\nSecond."
+    assert raw == Raw(text, "a.epub", 5, 90, "a.epub", "7", metadata={"title": "Book"})
+
+
+def test_a_document_a_section_keeps_its_heading_path():
+    _, one, two = raws("section")
+    assert (one.text, one.id, one.group) == ("Book > One\n\nFirst.", "7#1", "a.epub")
+    assert two.metadata == {"title": "Book", "headings": "Book > Two"}
+    nameless = raws("section", place=Place("a.epub", 0, 9, "a.epub"))
+    assert [raw.id for raw in nameless[1:]] == [None, None]
+
+
+def test_a_template_joins_what_there_is():
+    _, raw = raws("section", "{title}|{author}|{text}")[:2]
+    assert raw.text == "Book||Book > One\n\nFirst."
+
+
+def test_what_has_no_text_or_too_much_is_counted():
+    assert raws("file", found=Extracted((Section((), " "),)))[0].reason == "no_text"
+    assert [damage.reason for damage in raws("file", limit=10)] == ["no_text_layer", "too_long"]
+    chinese = Extracted((Section((), "丹炉丹炉"),))
+    assert raws("file", limit=11, found=chinese)[0].reason == "too_long"
+    assert raws("file", limit=12, found=chinese)[0].text == "丹炉丹炉"

@@ -1,0 +1,190 @@
+"""Project Gutenberg's texts: notices go, chapters are sections, paragraphs whole and verse in lines."""
+
+import pytest
+
+from danlu.extract.section import Section, join_sections
+from danlu.publications.gutenberg import extract
+
+HEADER = """The Project Gutenberg EBook of The Small Book, by Ann Author
+
+This eBook is for the use of anyone anywhere at no cost and with
+almost no restrictions whatsoever.
+
+
+Title: The Small Book
+       And What Followed
+
+Author: Ann Author
+
+Release Date: May 5, 2005 [EBook #12345]
+
+Language: English
+
+*** START OF THIS PROJECT GUTENBERG EBOOK THE SMALL BOOK ***
+
+
+
+
+Produced by Someone and the Online Distributed Proofreading
+Team at http://www.pgdp.net
+
+
+
+"""
+BOOK = """THE SMALL BOOK
+
+by Ann Author
+
+
+
+CONTENTS
+
+   I. The Beginning
+  II. The End
+
+
+
+CHAPTER I. THE BEGINNING
+
+
+It was a long and well-known road that went over the hills and far
+away, and on it there walked a man who had no thought of the well-
+known dangers that were said to live there; he sang as he went, and
+that was how it all began.
+
+    "Twinkle, twinkle, little bat,
+     How I wonder what you're at."
+
+And he was never seen again.
+
+
+
+CHAPTER II
+
+THE END
+
+
+II.
+
+Nothing more is known.
+
+
+
+"""
+FOOTER = """End of the Project Gutenberg EBook of The Small Book, by Ann Author
+
+*** END OF THIS PROJECT GUTENBERG EBOOK THE SMALL BOOK ***
+
+***** This file should be named 12345.txt or 12345.zip *****
+
+START: FULL LICENSE
+"""
+SECTIONS = (
+    Section(("THE SMALL BOOK",), "by Ann Author"),
+    Section(("CONTENTS",), "   I. The Beginning\n  II. The End"),
+    Section(
+        ("CHAPTER I. THE BEGINNING",),
+        "It was a long and well-known road that went over the hills and far away, and on it there walked a man who "
+        "had no thought of the well-known dangers that were said to live there; he sang as he went, and that was how "
+        "it all began.\n\n"
+        '    "Twinkle, twinkle, little bat,\n     How I wonder what you\'re at."\n\n'
+        "And he was never seen again.",
+    ),
+    Section(("CHAPTER II", "II."), "THE END\n\nNothing more is known."),
+)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_book(newline):
+    book = extract((HEADER + BOOK + FOOTER).replace("\n", newline))
+    assert [section.headings for section in book.sections[:3]] == [
+        section.headings for section in SECTIONS[:3]
+    ]
+    assert book.sections[:3] == SECTIONS[:3]
+    assert book.metadata == {
+        "title": "The Small Book And What Followed",
+        "author": "Ann Author",
+        "language": "en",
+        "date": "May 5, 2005",
+        "number": "12345",
+    }
+    assert book.damages == ()
+    text = join_sections(book.sections)
+    assert text.endswith("Nothing more is known.")
+    assert "Gutenberg" not in text
+    assert "Produced by" not in text
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        ("*** START OF THE PROJECT GUTENBERG EBOOK X ***", "*** END OF THE PROJECT GUTENBERG EBOOK X ***"),
+        ("***START OF THE PROJECT GUTENBERG EBOOK X***", "***END OF THE PROJECT GUTENBERG EBOOK X***"),
+        (
+            "*** START OF THE PROJECT GUTENBERG EBOOK, A VERY\nLONG TITLE ***",
+            "End of Project Gutenberg's X, by Y",
+        ),
+        (
+            "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\nlegal\n"
+            "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*",
+            "End of The Project Gutenberg Etext of X",
+        ),
+        (
+            "*END THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*",
+            "End of this Project Gutenberg Etext",
+        ),
+        (
+            "*** START OF THE PROJECT GUTENBERG EBOOK X ***",
+            "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN EBOOKS**",
+        ),
+    ],
+)
+def test_marks_of_all_times(begin, end):
+    book = extract(
+        f"The Project Gutenberg Etext of X, by Y Z [Etext #11]\n\n{begin}\n\nThe text.\n\n{end}\n\nlicence\n"
+    )
+    assert join_sections(book.sections) == "The text."
+    assert book.metadata["number"] == "11"
+    assert (book.metadata["title"], book.metadata["author"]) == ("X", "Y Z [Etext #11]") or book.metadata[
+        "title"
+    ] == "X"
+    assert book.damages == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a", "今天天气很好。", "a\n\nb\x00\ud800\U0001f600", "x" * 100_000, "\n" * 1000]
+)
+def test_a_text_without_marks_is_kept_and_said(text):
+    book = extract(text)
+    assert join_sections(book.sections) == text.strip(" \n")
+    assert [reason for reason, _ in book.damages] == ["no_start_mark", "no_end_mark"]
+
+
+def test_levels_of_parts_and_chapters():
+    lines = ["BOOK ONE", "CHAPTER I", "x", "I", "y", "CHAPTER II. A NAME", "z", "BOOK TWO", "Chapter 3", "w"]
+    book = extract("\n\n\n".join(lines))
+    assert [(section.headings, section.text) for section in book.sections] == [
+        (("BOOK ONE", "CHAPTER I"), "x"),
+        (("BOOK ONE", "CHAPTER I", "I"), "y"),
+        (("BOOK ONE", "CHAPTER II. A NAME"), "z"),
+        (("BOOK TWO", "Chapter 3"), "w"),
+    ]
+
+
+def test_chinese_books_have_chapters():
+    book = extract(
+        "第一回\u3000甄士隱夢幻識通靈\n\n\u3000\u3000此開卷第一回也。\n\n第二回 賈夫人仙逝揚州城\n\n詩云。"
+    )
+    assert [(section.headings, section.text) for section in book.sections] == [
+        (("第一回 甄士隱夢幻識通靈",), "\u3000\u3000此開卷第一回也。"),
+        (("第二回 賈夫人仙逝揚州城",), "詩云。"),
+    ]
+
+
+def test_a_sentence_in_capitals_within_a_paragraph_is_no_heading():
+    assert extract("a b c\n\nNO SMOKING\n\nd e f").sections == (Section((), "a b c\n\nNO SMOKING\n\nd e f"),)
+
+
+def test_long_lines_are_read_in_linear_time():
+    for line in ("*** " * 200_000, "A " * 400_000, "Project Gutenberg of " * 40_000, "第一" * 300_000):
+        assert extract(line).sections
