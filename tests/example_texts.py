@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import html
 import json
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -191,3 +192,30 @@ def write_scored_texts(folder: Path) -> None:
     ]
     (folder / "comments.csv").write_text("text,toxic\n" + "\n".join(rows))
     (folder / "encyclopedia.txt").write_text("\n\n".join(f"Number {n} is {n} plus zero." for n in range(90)))
+
+
+def write_every_step(folder: Path) -> None:
+    """The texts, lists and small models that the recipe every-step names."""
+    from danlu.lm.train import train_lm
+    from danlu.scorers.model_file import save_scorer
+    from small_scorers import small_scorer
+    from small_transformers import save_bert
+
+    write_two_languages(folder)
+    (folder / "code").mkdir()
+    for package in ("json", "wsgiref"):
+        for path in sorted((Path(sysconfig.get_path("stdlib")) / package).glob("*.py")):
+            (folder / "code" / f"{package}_{path.name}").write_bytes(path.read_bytes())
+    table = ", ".join(f"{n * 2654435761 % 2**32:#x}" for n in range(3000))
+    (folder / "code" / "data.py").write_text(f"TABLE = [{table}]\n")
+    (folder / "english" / "letter.txt").write_text(f"{BEES}\n\nWrite to mara@bees.example.com or 192.0.2.1.")
+    (folder / "lists").mkdir()
+    for language, word in (("en", "lorem ipsum"), ("zh", "欢迎选购")):
+        (folder / "lists" / f"{language}.txt").write_text(f"{word}\n")
+    (folder / "evaluation").mkdir()
+    (folder / "evaluation" / "quiz.jsonl").write_text(json.dumps({"question": " ".join(SALT.split()[:20])}))
+    train_lm([SALT, TIDES, BEES, WINDMILL], folder / "en.arpa", order=3, held_out_share=0.5)
+    chinese = [page["text"] for page in CHINESE]
+    train_lm(chinese, folder / "zh.arpa", order=3, tokens="characters", held_out_share=0.5)
+    save_scorer(folder / "quality.safetensors", small_scorer())
+    save_bert(folder / "education")

@@ -293,6 +293,8 @@ SOURCES: dict[str, Any] = {
     "corpus.step": [{"use": "length", "min_characters": 20}],
     "mixture.weights": ABSENT,
 }
+ONE_PAGE = SOURCES | {"corpus.source": [PAGES]}
+FEW_WORDS = {"use": "expression", "keep": "word_count > 5"}
 ON_SLURM = SOURCES | {"corpus.engine": "slurm"}
 EVERY_SAVE = {"checkpoint.every_steps": 1}
 BY_MINUTES = {"train.steps": ABSENT, "train.minutes": 1e-9, "plan.max_tokens": 4096}
@@ -317,6 +319,10 @@ def of_step(use: str, look: Look) -> dict[str, Row]:
     rows = {f"{step}.use": Row(curated, ABSENT, bank.odd, base, step)}
     if bank.language != "auto":
         rows[f"{step}.languages"] = Row(curated, ["sw"], bank.odd, base)
+    if f"{step}.domains" in KEYS:
+        (source,) = base["corpus.source"]
+        two = base | {"corpus.source": [source, {**source, "domain": "other", "id_field": "none"}]}
+        rows[f"{step}.domains"] = Row(curated, ["other"], bank.odd, two)
     for key, (value, names, given) in bank.keys.items():
         before = base if given is None else of_bank(use, {"use": use, **given})
         rows[f"{step}.{key}"] = Row(look, value, names, before)
@@ -338,9 +344,7 @@ ROWS = {
     "corpus.slurm.account": Row(worked, "ours", {"account"}, ON_SLURM),
     "corpus.slurm.time": Row(worked, "04:00:00", {"time"}, ON_SLURM),
     "corpus.slurm.memory": Row(worked, "8G", {"memory"}, ON_SLURM),
-    "corpus.words": Row(
-        curated, "plain", {"chinese"}, of_bank("words", {"use": "expression", "keep": "word_count > 5"})
-    ),
+    "corpus.words": Row(curated, "plain", {"chinese"}, of_bank("words", FEW_WORDS)),
     "corpus.measure_dropped": Row(
         measured,
         False,
@@ -365,11 +369,7 @@ ROWS = {
     **of_source(1, "key", {"rows.jsonl"}, "id_field"),
     **of_source(1, ["key"], {"rows.jsonl"}, "metadata_fields"),
     "corpus.source[].extractor": Row(
-        corpus,
-        "trafilatura",
-        {"page.html"},
-        SOURCES | {"corpus.source": [PAGES]},
-        "corpus.source[0].extractor",
+        corpus, "trafilatura", {"page.html"}, ONE_PAGE, "corpus.source[0].extractor"
     ),
     **of_source(2, "de", {"verses.txt"}, "language"),
     **{key: row for use in JUDGED for key, row in of_step(use, judged).items()},

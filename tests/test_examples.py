@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -11,9 +12,18 @@ import house
 from chinese_texts import CHINESE
 from danlu.account.ledger import Row, find_rows, read_ledger
 from danlu.cli.main import execute
+from danlu.corpus.settings import Step, name_of
+from danlu.dedup.settings import SharedStep
 from danlu.read.store import list_parts, read_part
 from danlu.recipe import load
-from example_texts import CHINESE_REASONS, PAGE_REASONS, SITE, write_crawl, write_two_languages
+from example_texts import (
+    CHINESE_REASONS,
+    PAGE_REASONS,
+    SITE,
+    write_crawl,
+    write_every_step,
+    write_two_languages,
+)
 
 EXAMPLES = sorted((house.ROOT / "examples").glob("*.toml"))
 HELD_OUT = "corpus.validation_share=0.25"
@@ -59,7 +69,7 @@ def test_is_a_recipe_of_its_name(path: Path) -> None:
 
 
 def test_every_example_is_built_here() -> None:
-    assert [path.stem for path in EXAMPLES] == ["chinese-and-english", "english-web"]
+    assert [path.stem for path in EXAMPLES] == ["chinese-and-english", "english-web", "every-step"]
 
 
 def test_each_step_of_the_web_recipe_drops_its_page(web: Path) -> None:
@@ -102,3 +112,25 @@ def test_the_template_makes_the_text(two_languages: Path) -> None:
     ]
     texts = {document.id: document.text for part in parts for document in read_part(part)}
     assert texts["page-0"].startswith(f"{CHINESE[0]['title']}\n\n{CHINESE[0]['text'][:20]}")
+
+
+def test_every_step_stands_in_one_recipe_and_sees_a_text(tmp_path: Path) -> None:
+    steps = load(house.ROOT / "examples" / "every-step.toml").corpus.step
+    assert {type(step) for step in steps} == set(get_args(get_args(Step)[0]))
+    corpus = build("every-step", write_every_step, tmp_path)
+    rows = [row for batch in read_ledger(corpus) for row in batch.to_pylist()]
+    measured = {
+        column.partition(".")[0] for row in rows for column, value in row.items() if value is not None
+    }
+    silent = {name_of(step) for step in steps if not isinstance(step, SharedStep)} - measured
+    assert not silent
+    assert {row["domain"] for row in rows if not row["reason"]} == {"english", "chinese", "code"}
+    reasons = {row["reason"].partition(".")[0] for row in rows if row["reason"]}
+    assert {"cjk", "code", "decontaminate", "exact", "minhash"} <= reasons
+    texts = " ".join(
+        document.text
+        for split in ("train", "validation")
+        for part in list_parts(corpus, split, "english")
+        for document in read_part(part)
+    )
+    assert "mara@" not in texts

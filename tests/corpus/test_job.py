@@ -64,6 +64,8 @@ def test_a_file_for_each_language_and_a_folder_are_named_from_the_root(base, tmp
     given = settings(step=steps, source=[{"domain": "prose", "paths": ["a.txt"], "language": "en"}])
     names = [row[0] for row in corpus_fingerprint(given, base)]
     assert names == ["a.txt", "b.txt", "c.txt", "model/config.json"]
+    (base / "b.txt.card.json").write_text("{}")
+    assert "b.txt.card.json" in [row[0] for row in corpus_fingerprint(given, base)]
     keywords, transformer = open_job(given, base, tmp_path / "work").settings.step
     assert keywords.lists == {"en": str(base / "b.txt"), "*": str(base / "c.txt")}
     assert transformer.model == str(base / "model")

@@ -30,6 +30,9 @@ from danlu.read.shards import Shard, plan_shards
 FORMAT = 2
 """Version of the work directory; what another version left is not used."""
 
+CARD = ".card.json"
+"""What a model's card is called behind the model's own name; what it says decides too."""
+
 IDS = "id"
 """The name of the first deduplication of all: an id that a source gives twice in a domain."""
 
@@ -124,8 +127,9 @@ def corpus_fingerprint(settings: CorpusSettings, base: Path) -> list[list[str | 
     for step in settings.step:
         for key in path_keys(step):
             if paths := _named_paths(step, key):
+                cards = [f"{path}{CARD}" for path in paths if (base / f"{path}{CARD}").is_file()]
                 with _naming(step, key):
-                    rows += fingerprint(_as_source(paths, base), base)
+                    rows += fingerprint(_as_source([*paths, *cards], base), base)
     return rows
 
 

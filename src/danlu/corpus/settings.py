@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from danlu.config import Section, Size
+from danlu.config import Section, Size, nearest
 from danlu.dedup.settings import Boilerplate, Decontaminate, Exact, MinHash, Substrings
 from danlu.jobs.settings import Slurm
 from danlu.lm.settings import Perplexity
@@ -75,6 +75,17 @@ class CorpusSettings(Section):
     def _keys_have_effect(self) -> CorpusSettings:
         if self.engine != "slurm" and self.is_changed("slurm"):
             raise ValueError(f'slurm has no effect with engine = "{self.engine}"; remove it')
+        return self
+
+    @model_validator(mode="after")
+    def _domains_are_known(self) -> CorpusSettings:
+        known = sorted({source.domain for source in self.source})
+        for step in self.step:
+            for domain in step.domains if isinstance(step, Rule) else ():
+                if domain not in known:
+                    raise ValueError(
+                        f"step {name_of(step)!r}: no source is of domain {domain!r}; {nearest(domain, known)}"
+                    )
         return self
 
     @model_validator(mode="after")

@@ -150,7 +150,7 @@ class _Round:
         dropped: Found | None = None
         text = passing.text
         for step, module, first in self._steps:
-            if isinstance(step, Rule) and step.languages and text.language not in step.languages:
+            if isinstance(step, Rule) and not step.concerns(text.language, passing.document.domain):
                 continue
             before = text
             text, values = module.measure(before, step)

@@ -18,6 +18,13 @@ class Rule(Section):
 
     languages: Languages = Field(default=[])
     """Only documents of these languages are measured, as the step `language` or their source names them; empty: all."""
+    domains: list[str] = Field(default=[])
+    """Only documents of these domains are measured, e.g. `code` of code alone; empty: all."""
+
+    def concerns(self, language: str, domain: str) -> bool:
+        """Whether a document is measured."""
+        in_language = not self.languages or language in self.languages
+        return in_language and (not self.domains or domain in self.domains)
 
 
 class GopherQuality(Rule):
