@@ -61,7 +61,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{_BUILD}::test_limits_that_are_met_everywhere_change_nothing",
     ),
     "ray#65544: reading in a stream holds several times the data": (
-        "tests/read/test_streams.py::test_a_span_that_is_too_long_is_let_go_while_it_is_read",
+        "tests/formats/test_streams.py::test_a_span_that_is_too_long_is_let_go_while_it_is_read",
         "tests/extract/test_packed.py::test_the_file_is_not_read_ahead",
     ),
     "dolma#139: shuffling changes nothing": ("tests/tokens/test_order.py::test_epochs_and_seeds_differ",),
@@ -79,7 +79,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     ),
     "ray#48236, #41196, arrow#7835: lines longer than a block, more than 4 GB of lines": (
         f"{_BUILD}::test_limits_that_are_met_everywhere_change_nothing",
-        "tests/read/test_streams.py::test_splitting_in_pieces_equals_splitting_the_whole",
+        "tests/formats/test_streams.py::test_splitting_in_pieces_equals_splitting_the_whole",
     ),
     "datatrove#75: one page that takes too long ends everything": (
         f"{_BUILD}::test_a_page_that_hangs_or_crashes_is_one_damage",
