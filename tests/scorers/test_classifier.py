@@ -70,7 +70,7 @@ def test_what_was_measured(models):
 
 def test_stored_scores_answer_for_other_thresholds(models):
     step = Step("classifier_quality", Classifier(model=str(models / "keep.safetensors")), classifier)
-    assert step.remeasure == {"use", "name", "model", "languages"}
+    assert step.remeasure == {"use", "name", "model", "languages", "domains"}
 
 
 def test_a_changed_file_is_read_anew(models, tmp_path):
