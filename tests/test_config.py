@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -195,9 +196,29 @@ def test_settings_that_are_none(setting: str) -> None:
         apply_settings({}, [setting])
 
 
-def test_setting_inside_an_array_or_value_is_refused() -> None:
-    with pytest.raises(RecipeError, match="step is not a table"):
-        apply_settings({"step": [{"use": "cut"}]}, ["step.0.use=clean"])
+def test_setting_inside_a_list_goes_to_the_table_that_is_called_so() -> None:
+    steps = [{"use": "cut"}, {"use": "exact", "name": "a"}, {"use": "exact", "name": "b"}]
+    tables = apply_settings({"step": steps}, ["step.cut.least=3", "step.b.unit=line"])
+    assert tables["step"][0] == {"use": "cut", "least": 3}
+    assert tables["step"][2] == {"use": "exact", "name": "b", "unit": "line"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("step.cutt.least=3", "none is called 'cutt'; did you mean 'cut'?"),
+        ("step.exact.unit=line", "several tables are called 'exact'"),
+        ("step.cut=3", "name one of the tables"),
+        ("step.0.use=clean", "none is called '0'; known: a, b, cut, exact"),
+    ],
+)
+def test_setting_inside_a_list_without_such_a_table_is_refused(setting: str, said: str) -> None:
+    steps = [{"use": "cut"}, {"use": "exact", "name": "a"}, {"use": "exact", "name": "b"}]
+    with pytest.raises(RecipeError, match=re.escape(said)):
+        apply_settings({"step": steps}, [setting])
+
+
+def test_setting_inside_a_value_is_refused() -> None:
     with pytest.raises(RecipeError, match="name is not a table"):
         apply_settings({"name": "a"}, ["name.x=1"])
 

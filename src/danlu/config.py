@@ -68,7 +68,10 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 def apply_settings(tables: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """Applies `section.key=value` texts over the recipe, in order; a value is TOML, else taken as a string."""
+    """Applies `section.key=value` texts over the recipe, in order; a value is TOML, else taken as a string.
+
+    Of tables in a list the one that is called so is meant: `corpus.step.length.min_characters=50`.
+    """
     for setting in settings:
         key, sign, text = setting.partition("=")
         if not sign or not key.strip() or not setting.isprintable():
@@ -78,13 +81,33 @@ def apply_settings(tables: dict[str, Any], settings: Sequence[str]) -> dict[str,
         except tomllib.TOMLDecodeError:
             value = text.strip()
         *path, last = key.strip().split(".")
-        table = tables
+        table: Any = tables
         for name in path:
-            table = table.setdefault(name, {})
-            if not isinstance(table, dict):
+            table = _named(table, name, setting) if isinstance(table, list) else table.setdefault(name, {})
+            if not isinstance(table, (dict, list)):
                 raise RecipeError(f"--set {setting!r}: {name} is not a table; change it in the recipe file")
+        if isinstance(table, list):
+            raise RecipeError(
+                f"--set {setting!r}: name one of the tables, e.g. corpus.step.length.min_characters=50"
+            )
         table[last] = value
     return tables
+
+
+def _named(tables: list[Any], name: str, setting: str) -> dict[str, Any]:
+    """The one of several tables that is called by its step, domain or name."""
+    calls = ("use", "name", "domain")
+    known = [table for table in tables if isinstance(table, dict)]
+    found = [table for table in known if name in (table.get(call) for call in calls)]
+    if len(found) != 1:
+        names = dict.fromkeys(str(table[call]) for table in known for call in calls if call in table)
+        why = (
+            f"several tables are called {name!r}"
+            if found
+            else f"none is called {name!r}; {nearest(name, list(names))}"
+        )
+        raise RecipeError(f"--set {setting!r}: {why}; change it in the recipe file")
+    return found[0]
 
 
 @dataclass(frozen=True)

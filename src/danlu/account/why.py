@@ -46,7 +46,8 @@ class Finding:
 
     step: str
     said: str
-    """ "kept it", "dropped it: ...", "would have dropped it: ...", "would have kept it", "did not see it"."""
+    """ "kept it", "did not measure it", "dropped it: ...", "would have dropped it: ...", "would have kept it", or "did
+    not see it"."""
     measurements: tuple[Measurement, ...]
     cut_bytes: float = math.nan
     """How much UTF-8 it took out of the text, infinite where all; NaN where it left it as it was."""
@@ -123,7 +124,7 @@ def _findings(steps: Sequence[Step], row: Row, values: dict[str, float]) -> Iter
 
 def _said(step: Step, row: Row, behind: int, measured: Sequence[float], cut: float) -> str:
     if behind < 0:
-        return "kept it"
+        return "did not measure it" if measured and all(map(math.isnan, measured)) else "kept it"
     if behind == 0:
         return f"dropped it: {row.reason}"
     if all(math.isnan(value) for value in measured):
