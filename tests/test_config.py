@@ -266,3 +266,15 @@ def test_differences_name_the_keys() -> None:
     new = {"seed": 1, "train": {"tokens": 6, "rate": 0.1}, "new": {"a": 1}}
     assert differences(old, new) == ["gone: 1 -> None", "new: None -> {'a': 1}", "train.tokens: 5 -> 6"]
     assert differences(old, old) == []
+
+
+def test_differences_of_lists_of_tables_name_the_tables() -> None:
+    old = {"step": [{"use": "cut", "least": 1}, {"use": "exact"}, {"use": "url"}], "names": ["a"]}
+    new = {"step": [{"use": "cut", "least": 2}, {"use": "url"}, {"use": "pii"}], "names": ["b"]}
+    assert differences(old, new) == [
+        "names: ['a'] -> ['b']",
+        "step.cut.least: 1 -> 2",
+        "step: without exact now",
+        "step: with pii now",
+    ]
+    assert differences({"step": []}, {"step": [{"use": "cut"}]}) == ["step: with cut now"]

@@ -22,6 +22,8 @@ from danlu.errors import RecipeError
 from danlu.toml import find_line
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBGT]?)", re.IGNORECASE)
+_CALLS = ("use", "name", "domain")
+"""The keys that say what one of several tables is called."""
 _SCALE = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 
 
@@ -96,11 +98,10 @@ def apply_settings(tables: dict[str, Any], settings: Sequence[str]) -> dict[str,
 
 def _named(tables: list[Any], name: str, setting: str) -> dict[str, Any]:
     """The one of several tables that is called by its step, domain or name."""
-    calls = ("use", "name", "domain")
     known = [table for table in tables if isinstance(table, dict)]
-    found = [table for table in known if name in (table.get(call) for call in calls)]
+    found = [table for table in known if name in (table.get(call) for call in _CALLS)]
     if len(found) != 1:
-        names = dict.fromkeys(str(table[call]) for table in known for call in calls if call in table)
+        names = dict.fromkeys(str(table[call]) for table in known for call in _CALLS if call in table)
         why = (
             f"several tables are called {name!r}"
             if found
@@ -272,12 +273,36 @@ def _flatten(annotation: Any) -> list[Any]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """What changed between two nested settings, as "key: old -> new" lines."""
+    """What changed between two nested settings, as "key: old -> new" lines; tables in a list by what they are called."""
     lines: list[str] = []
     for key in sorted({*old, *new}):
         name, before, after = f"{prefix}{key}", old.get(key), new.get(key)
         if isinstance(before, Mapping) and isinstance(after, Mapping):
             lines += differences(before, after, f"{name}.")
+        elif before != after and _are_tables(before) and _are_tables(after):
+            lines += _between_lists(before, after, name)
         elif before != after:
             lines.append(f"{name}: {before!r} -> {after!r}")
+    return lines
+
+
+def _are_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
+
+
+def _between_lists(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], name: str
+) -> list[str]:
+    then, now = (
+        [str(next((item[key] for key in _CALLS if key in item), "")) for item in items]
+        for items in (old, new)
+    )
+    lines: list[str] = []
+    for what, a, b, c, d in difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
+        if what == "equal":
+            for before, after, call in zip(old[a:b], new[c:d], then[a:b], strict=True):
+                lines += differences(before, after, f"{name}.{call}.")
+            continue
+        lines += [f"{name}: without {call} now" for call in then[a:b]]
+        lines += [f"{name}: with {call} now" for call in now[c:d]]
     return lines
