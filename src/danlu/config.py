@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeGuard, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
@@ -273,7 +273,7 @@ def _flatten(annotation: Any) -> list[Any]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """What changed between two nested settings, as "key: old -> new" lines; tables in a list by what they are called."""
+    """What changed between two nested settings, as "key: old -> new" lines; tables of a list by their names."""
     lines: list[str] = []
     for key in sorted({*old, *new}):
         name, before, after = f"{prefix}{key}", old.get(key), new.get(key)
@@ -286,7 +286,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
     return lines
 
 
-def _are_tables(value: Any) -> bool:
+def _are_tables(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
 
 
