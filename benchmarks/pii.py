@@ -31,7 +31,7 @@ from planted_table import LISTS, read_table, score_table
 from danlu.pii.find import find
 from danlu.pii.names import load_names
 from danlu.pii.settings import KINDS
-from danlu.pii.view import Found
+from danlu.pii.view import Item
 from danlu.words.text import Text
 
 AROUND = 25
@@ -98,7 +98,7 @@ def print_texts(path: Path, show: int, peer_megabytes: float) -> None:
         print_phone_peer(texts, peer_megabytes)
 
 
-def in_its_line(text: str, item: Found) -> str:
+def in_its_line(text: str, item: Item) -> str:
     """An item with what stands around it."""
     before, after = text[max(0, item.start - AROUND) : item.start], text[item.end : item.end + AROUND]
     return (
@@ -129,7 +129,7 @@ def print_phone_peer(texts: list[str], megabytes: float) -> None:
     print(f"  {len(ours)}, {sum(one in ours for one in theirs)} the same")
     for text, begin, end in theirs[:8]:
         if (text, begin, end) not in ours:
-            print(f"      theirs alone: {in_its_line(text, Found(begin, end, 'phone'))}")
+            print(f"      theirs alone: {in_its_line(text, Item(begin, end, 'phone'))}")
 
 
 def print_labelled(path: Path) -> None:

@@ -68,6 +68,7 @@ PERPLEXITY = Bank(
         "max_perplexity": Change(500.0, {"tail"}, PAVED_MODEL),
     },
     {**PAVED_MODEL, "keep": ["head"]},
+    "en",
     files={
         "paved.arpa": PAVED,
         "paved.arpa.card.json": card_of(PAVED),
@@ -178,6 +179,7 @@ PII = Bank(
         "placeholders": Change({"email": "[mail]"}, {"mail", "two"}),
     },
     {"names": {"*": "names.txt"}},
+    "en",
     files={"names.txt": "Jane Roe\n", "others.txt": "Max Mustermann\n"},
 )
 LEARNED = {

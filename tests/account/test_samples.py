@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from danlu.account.samples import Choice, Sample, excerpts_of, sample_by_reason, with_kept_texts
+from danlu.account.samples import (
+    Choice,
+    Sample,
+    excerpts_of,
+    kept_texts,
+    sample_by_reason,
+    with_kept_texts,
+)
 from danlu.errors import DamagedError
-from danlu.read.store import part_path
+from danlu.read.store import part_path, write_part
+from danlu.records import Document
 from danlu.rng import hash_text
 from small_ledger import REASONS, TEXTS, number_of, row_of, write_small_corpus
 
@@ -61,6 +69,18 @@ def test_the_beginnings_of_rows(tmp_path: Path):
     write_small_corpus(tmp_path)
     rows = [row_of(*item) for item in TEXTS]
     assert excerpts_of(tmp_path, rows) == {number_of(ident): text for ident, text in TEXTS}
+
+
+def test_kept_texts_are_whole_and_only_those_wanted(tmp_path: Path):
+    long = [Document(f"d{place}", f"text {place} " * 90, "a.txt", "a", f"d{place}") for place in range(30)]
+    write_part(part_path(tmp_path, "train", "a", 0), long[:20])
+    write_part(part_path(tmp_path, "train", "a", 1), long[20:])
+    found = dict(kept_texts(tmp_path, "train", "a", {"d3", "d25", "gone"}))
+    assert found == {"d3": long[3].text, "d25": long[25].text}
+    assert list(kept_texts(tmp_path, "train", "a", [])) == []
+    # What was found in one part is not looked for in the next.
+    part_path(tmp_path, "train", "a", 1).write_bytes(b"nothing")
+    assert dict(kept_texts(tmp_path, "train", "a", {"d3"})) == {"d3": long[3].text}
 
 
 def test_a_damaged_part_is_named(tmp_path: Path):

@@ -84,6 +84,17 @@ def test_the_export_goes_where_it_is_wanted(folder: Path, capsys: pytest.Capture
     assert (folder / "hf" / "model.safetensors").is_file()
 
 
+def test_tokens_go_to_another_trainer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(answer(capsys, "tokens", "export", "texts", "pairs", "--format", "megatron", "--json"))
+    assert {row["pair"] for row in rows} >= {"pairs/train/essays", "pairs/train/notes"}
+    assert all((folder / f"{row['pair']}.{end}").is_file() for row in rows for end in ("bin", "idx"))
+    assert answer(capsys, "tokens", "export", "texts", "pairs").startswith("pair")
+    tokenizer = folder / "runs" / "texts" / "tokenizer" / "tokenizer.json"
+    assert (folder / "pairs" / "tokenizer.json").read_bytes() == tokenizer.read_bytes()
+    assert execute(["tokens", "export", "texts", "pairs/tokenizer.json"]) == 2
+    assert execute(["tokens", "export", "texts", "pairs", "--format", "other"]) == 2
+
+
 def test_the_report_is_made_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "report", "texts").strip() == "runs/texts/report.html"
 

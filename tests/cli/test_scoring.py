@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from danlu.account.ledger import EXCERPT_CHARACTERS
 from danlu.cli.main import execute
 from danlu.lm.card import read_card
 from danlu.scorers.model_file import load_scorer, score_text
 from small_curated import write_small_run
+
+SIDES = ["--positive", "good.txt", "--negative", "bad.txt"]
 
 
 @pytest.fixture
@@ -63,6 +66,14 @@ def test_a_scorer_of_two_sides_with_settings_as_json(home: Path, capsys: pytest.
         (["--labelled", "rows.jsonl", "--label", "side"], "has no column 'side'; it has text, label"),
         (["--labelled", "rows.jsonl", "--set", "presision=0.9"], "did you mean 'precision'?"),
         (["--labelled", "rows.jsonl", "--set", "precision=2"], "--set precision=2: precision: "),
+        (["--labelled", "rows.jsonl", "--set", "cutoff=2"], "cutoff has no effect without scale"),
+        ([*SIDES, "--label", "toxic"], "--label and --positive-label are of --labelled FILES"),
+        ([*SIDES, "--positive-label", "bad"], "--label and --positive-label are of --labelled FILES"),
+        ([*SIDES, "--set", "scale=0-5"], "learns from points; give --labelled FILES and no --positive\n"),
+        (
+            ["--labelled", "rows.jsonl", "--set", "scale=0-5", "--positive-label", "5"],
+            "learns from points; give --labelled FILES and no --positive-label",
+        ),
     ],
 )
 def test_what_cannot_be_trained_is_said(
@@ -71,6 +82,42 @@ def test_what_cannot_be_trained_is_said(
     assert execute(["corpus", "train-classifier", "s.safetensors", *words]) in (1, 2)
     assert said in capsys.readouterr().err
     assert not (home / "s.safetensors").exists()
+
+
+@pytest.mark.parametrize("name", ["s.html", "s", "s.safetensors.bak"])
+def test_a_scorer_is_not_where_its_page_will_be(
+    home: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert execute(["corpus", "train-classifier", name, "--labelled", "rows.jsonl"]) == 2
+    assert f"{name}: a scorer's name ends in .safetensors" in capsys.readouterr().err
+    assert not (home / name).exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--name", "mara", "--endpoint", "e.toml"], "which nobody does with --endpoint"),
+        (["--name", "mara", "--report"], "which nobody does with --report"),
+        (["--report", "--export", "out.jsonl"], "--report and --export are different things"),
+        (["--endpoint", "e.toml", "--export", "out.jsonl"], "--export and --endpoint are different things"),
+        (["--endpoint", "e.toml", "--report"], "--report and --endpoint are different things"),
+    ],
+)
+def test_options_of_labelling_that_would_be_ignored_are_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    write_small_run(home)
+    (home / "e.toml").write_text('url = "http://127.0.0.1:9/v1"\nmodel = "m"\n')
+    assert execute(["corpus", "label", "small", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not (home / "out.jsonl").exists()
+
+
+def test_the_help_says_how_much_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    execute(["corpus", "label", "--help"])
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert f"the first {EXCERPT_CHARACTERS} characters" in said
+    assert "--reason kept shows whole texts" in said
 
 
 def test_a_model_of_n_grams(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,11 @@ def _serve(reply: Callable[[dict[str, Any], int], Reply]) -> Iterator[Seen]:
         def log_message(self, *_: Any) -> None:
             """Silent."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        # More than are ever put at a time: a connection that is refused is asked again, which some tests count.
+        request_queue_size = 128
+
+    server = Server(("127.0.0.1", 0), Handler)
     seen = Seen(f"http://127.0.0.1:{server.server_address[1]}/v1")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

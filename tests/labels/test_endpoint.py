@@ -24,6 +24,14 @@ def put(url, key=KEY, budget=99, **settings):
     return ask(found, "words 河", key, pauses.append, lose), pauses, len(lost)
 
 
+def lost_by(url, message):
+    """How often a question is lost that ends in an error."""
+    lost = []
+    with pytest.raises(InputError, match=message):
+        ask(Endpoint(url=url, model="m"), "a", KEY, lambda _: None, lambda: lost.append(1) is None)
+    return len(lost)
+
+
 def test_what_is_sent_and_understood(serve):
     with serve(
         lambda *_: {"content": "keep", "usage": {"prompt_tokens": 7, "completion_tokens": 1, "more": {}}}
@@ -62,11 +70,20 @@ def test_answers_that_were_cut_off(finish, cut, serve):
     assert (answer.text, answer.cut_off) == ("", cut)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_a_busy_server_is_asked_again(status, serve):
+@pytest.mark.parametrize(("status", "costly"), [(429, 0), (500, 3), (502, 3), (503, 3), (504, 3)])
+def test_a_busy_server_is_asked_again_and_a_failing_one_may_charge(status, costly, serve):
     with serve(lambda _, number: {"content": "drop"} if number == 3 else {"status": status}) as server:
         answer, pauses, lost = put(server.url)
-    assert (answer.text, pauses, lost) == ("drop", [1.0, 2.0, 4.0], 0)
+    assert (answer.text, pauses, lost) == ("drop", [1.0, 2.0, 4.0], costly)
+
+
+def test_a_cap_ends_the_tries(serve):
+    with (
+        serve(lambda *_: {"status": 504}) as server,
+        pytest.raises(NoAnswerError, match=r"\(504.*reaches a cap"),
+    ):
+        put(server.url, budget=2)
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(("header", "pause"), [("7", 7.0), ("9999", 60.0), ("-3", 1.0), ("Wed, 21 Oct", 1.0)])
@@ -134,17 +151,20 @@ def test_a_redirect_is_refused(status, serve):
         b"\xff\xfe",
     ],
 )
-def test_another_language_is_refused(body, serve):
-    with serve(lambda *_: {"body": body}) as server, pytest.raises(InputError, match="OpenAI-compatible"):
-        put(server.url)
+def test_another_language_is_refused_and_may_cost(body, serve):
+    with serve(lambda *_: {"body": body}) as server:
+        assert lost_by(server.url, "OpenAI-compatible") == 1
 
 
-def test_an_answer_without_end_is_refused(serve):
-    with (
-        serve(lambda *_: {"body": b" " * 4_000_001}) as server,
-        pytest.raises(InputError, match="more than"),
-    ):
-        put(server.url)
+def test_an_answer_without_end_is_refused_and_may_cost(serve):
+    with serve(lambda *_: {"body": b" " * 4_000_001}) as server:
+        assert lost_by(server.url, "more than") == 1
+
+
+@pytest.mark.parametrize("status", [400, 404, 307])
+def test_a_refusal_costs_nothing(status, serve):
+    with serve(lambda *_: {"status": status}) as server:
+        assert lost_by(server.url, str(status)) == 0
 
 
 def test_the_proxy_of_the_environment_is_not_for_this_machine(monkeypatch, serve):

@@ -11,7 +11,6 @@ from danlu.labels.worth import (
     Fit,
     describe,
     fit_power_law,
-    labels_for,
     measure_worth,
     rate_interval,
 )
@@ -106,8 +105,6 @@ def test_wilson(count, total, low, high):
     assert rate_interval(count, total) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_labels_for_a_margin():
-    assert labels_for(0.05) == 385
-    assert labels_for(0.1, share=0.1) == 35
+def test_no_share_is_above_one():
     with pytest.raises(ValueError, match="5 of 3"):
         rate_interval(5, 3)

@@ -1,11 +1,13 @@
 """Modified Kneser-Ney against its recursive definition, and its sums."""
 
 import itertools
+import random
 
 import pytest
 
 from danlu.lm.kneser_ney import FALLBACK, discounts_of
-from danlu.lm.train import train_lm
+from danlu.lm.runs import find_rows
+from danlu.lm.train import LEAST_MEMORY_BYTES, train_lm
 from small_models import SlowModel, read_slowly, score_slowly, sentences
 
 
@@ -52,6 +54,24 @@ def test_pruning_leaves_out_what_is_rare(tmp_path):
     for gram in grams:
         if len(gram) == 3:
             assert text.count(f" {' '.join(gram)} ") >= 1
+
+
+def test_one_block_of_a_lower_order_is_held_at_a_time(tmp_path, monkeypatch):
+    held = []
+
+    def watched(rows, *others):
+        held.append(len(rows))
+        return find_rows(rows, *others)
+
+    monkeypatch.setattr("danlu.lm.kneser_ney.find_rows", watched)
+    words = random.Random(1).choices(range(400), k=6000)
+    lines = [" ".join(f"w{word}" for word in words[start : start + 20]) for start in range(0, 6000, 20)]
+    _, little = trained(tmp_path, lines, order=3, prune=(0, 0, 1), memory_bytes=LEAST_MEMORY_BYTES)
+    # A block is a 64th of the memory, in rows of two integers and more; the file of pairs has thousands of rows.
+    assert max(held) <= LEAST_MEMORY_BYTES // 64 // 2
+    _, much = trained(tmp_path, lines, order=3, prune=(0, 0, 1), memory_bytes=1 << 24)
+    assert little == much
+    assert sum(len(gram) == 2 for gram in little) > 3000
 
 
 def test_discounts_of_equation_26():

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from danlu.errors import InputError, MissingError
-from danlu.lm.query import BINARY_MAGIC, load_model, perplexity, text_perplexity
+from danlu.lm.query import BINARY_MAGIC, load_model, load_part, perplexity, text_perplexity
 from danlu.lm.tokens import cut
 from danlu.lm.train import train_lm
 from danlu.words.text import encode
@@ -32,6 +32,19 @@ def test_scores_are_those_of_recursive_back_off(tmp_path, text):
     model = model_of(tmp_path, text)
     assert model.gaps == (text == GAPS)
     assert scores(model, LINES) == pytest.approx([score_slowly(grams, 3, line) for line in LINES], abs=1e-4)
+
+
+@pytest.mark.parametrize("prune", [(0,), (0, 0, 1)])
+def test_a_part_scores_its_texts_as_the_whole_does(tmp_path, prune):
+    train_lm(["\n".join(sentences(500))], tmp_path / "m.arpa", tokens="spaces", prune=prune)
+    whole = load_model(tmp_path / "m.arpa")
+    lines = [*sentences(5, seed=5), "never seen", "w1 w2 never w3", "w1", "<s> w1 </s> w2 <unk>", "字 👍"]
+    texts = [cut(encode(text), "spaces") for text in ["\n".join(lines), "", " \n", "w9 " * 300, "\ud800"]]
+    part = load_part(tmp_path / "m.arpa", texts)
+    assert len(part.table.keys) < len(whole.table.keys)
+    for text in texts:
+        assert part.score(text).tolist() == whole.score(text).tolist()
+    assert np.count_nonzero(load_part(tmp_path / "m.arpa", []).table.keys) == 3
 
 
 def with_room(text):

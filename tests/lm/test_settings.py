@@ -11,6 +11,7 @@ def test_defaults_are_the_published_ones():
     assert (settings.head_share, settings.middle_share) == (0.3, 0.6)
     assert tuple(settings.keep) == BUCKETS
     assert Perplexity.PATHS == ("models",)
+    assert Perplexity(models={"en": "m"}, domains=["web"]).concerns("sw", "web")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """Training: deterministic, whatever the memory; whole or not at all; what a card says is true."""
 
 import math
+import random
 
 import numpy as np
 import pytest
 
 from danlu.errors import InputError
 from danlu.lm.card import read_card
-from danlu.lm.query import load_model, text_perplexity
+from danlu.lm.query import load_model, load_part, text_perplexity
 from danlu.lm.tokens import cut
 from danlu.lm.train import LEAST_MEMORY_BYTES, train_lm
 from danlu.words.text import encode
@@ -54,6 +55,38 @@ def test_the_card_is_of_the_held_out_documents(tmp_path):
         "write",
         "write",
     ]
+
+
+def test_no_more_of_a_model_is_in_memory_than_is_measured(tmp_path, monkeypatch):
+    slots = []
+
+    def watched(path, texts):
+        part = load_part(path, texts)
+        slots.append(len(part.table.keys))
+        return part
+
+    monkeypatch.setattr("danlu.lm.train.load_part", watched)
+    words = random.Random(1).choices([f"w{number}" for number in range(300)], k=4000)
+    texts = [" ".join(words[begin : begin + 10]) for begin in range(0, 4000, 10)]
+    settings = {"held_out_share": 0.3, "tokens": "spaces"}
+    card = train_lm(texts, tmp_path / "m", memory_bytes=LEAST_MEMORY_BYTES, **settings)
+    assert len(slots) > 5
+    assert 16 * max(slots) <= LEAST_MEMORY_BYTES < 16 * len(load_model(tmp_path / "m").table.keys)
+    monkeypatch.undo()
+    assert train_lm(texts, tmp_path / "much", **settings) == card
+
+
+def test_there_is_no_model_without_its_card(tmp_path, monkeypatch):
+    def fail(path, card):
+        raise KeyboardInterrupt
+
+    (tmp_path / "old").write_text("old")
+    monkeypatch.setattr("danlu.lm.train.write_card", fail)
+    for name in ("m", "old"):
+        with pytest.raises(KeyboardInterrupt):
+            train_lm(documents(), tmp_path / name, order=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_text() == "old"
 
 
 def test_copies_are_on_one_side_and_nothing_is_held_out_of_one(tmp_path):

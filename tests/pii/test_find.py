@@ -14,7 +14,7 @@ import pytest
 from danlu.pii import accounts, addresses, chinese, identity, names, phones, secrets
 from danlu.pii.find import FINDERS, find, settle
 from danlu.pii.settings import KINDS
-from danlu.pii.view import Found
+from danlu.pii.view import Item
 from danlu.words.text import Text
 from pii.odd import ODD, random_texts
 from pii.planted_table import LISTS, read_table, score_table
@@ -91,10 +91,10 @@ def check(text):
 
 
 def test_overlaps_are_settled_by_kind_then_length():
-    card, phone = Found(0, 19, "credit_card"), Found(2, 30, "phone")
+    card, phone = Item(0, 19, "credit_card"), Item(2, 30, "phone")
     assert settle([phone, card], 30) == [card]
-    assert settle([Found(0, 5, "phone"), Found(0, 9, "phone")], 9) == [Found(0, 9, "phone")]
-    apart = [Found(0, 5, "phone"), Found(5, 9, "email")]
+    assert settle([Item(0, 5, "phone"), Item(0, 9, "phone")], 9) == [Item(0, 9, "phone")]
+    apart = [Item(0, 5, "phone"), Item(5, 9, "email")]
     assert settle(apart[::-1], 9) == apart
     assert settle([], 0) == []
 
@@ -104,10 +104,10 @@ def test_settling_equals_a_slow_reference():
     rank = [*FINDERS, "name"]
     for _ in range(200):
         found = [
-            Found(start, start + draw.randrange(1, 12), draw.choice(KINDS))
+            Item(start, start + draw.randrange(1, 12), draw.choice(KINDS))
             for start in (draw.randrange(60) for _ in range(draw.randrange(15)))
         ]
-        kept: list[Found] = []
+        kept: list[Item] = []
         for item in sorted(
             found, key=lambda item: (rank.index(item.kind), item.start - item.end, item.start)
         ):

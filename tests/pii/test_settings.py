@@ -12,6 +12,7 @@ def test_defaults():
     assert tuple(settings.kinds) == KINDS
     assert settings.placeholder("credit_card") == "<CREDIT_CARD>"
     assert Pii(**settings.model_dump()) == settings
+    assert not Pii(languages=["en"], domains=["web"]).concerns("sw", "web")
 
 
 def test_placeholders():

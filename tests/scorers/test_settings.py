@@ -18,6 +18,7 @@ from danlu.scorers.settings import Classifier, Features, Keywords, Training, Tra
         (Features, {"word_ngram": 0, "max_characters": 0}, "leave nothing"),
         (Training, {"precision": 0.9, "recall": 0.9}, "give one of them"),
         (Training, {"held_out": 0.0}, "held_out"),
+        (Training, {"cutoff": 2.0}, 'cutoff has no effect without scale = "0-5"'),
     ],
 )
 def test_what_has_no_meaning_is_refused(section, keys, said):
@@ -29,6 +30,7 @@ def test_defaults_are_the_published_ones():
     features = Features()
     assert (features.word_ngram, features.min_characters, features.max_characters) == (2, 3, 6)
     assert Training().cutoff == 3.0
+    assert Training(scale="0-5", cutoff=2.0).cutoff == 2.0
     assert Training(memory="2G").memory == 2_000_000_000
 
 

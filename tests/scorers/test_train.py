@@ -1,5 +1,7 @@
 """Training: what the card says is so, on both scales, and the same each time."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from danlu.errors import InputError
 from danlu.scorers.examples import Examples, is_held_out
 from danlu.scorers.metrics import area_under_curve
 from danlu.scorers.model_file import score_text
-from danlu.scorers.settings import Training
+from danlu.scorers.settings import Features, Training
 from danlu.scorers.train import BINS, build_rows, train_scorer
 from small_scorers import SMALL, small_examples, small_scorer
 
@@ -84,6 +86,30 @@ def test_one_side_alone_is_refused(label):
 def test_memory_is_bounded():
     with pytest.raises(InputError, match="memory = 1000 bytes"):
         train_scorer(small_examples(), Training(features=SMALL, memory=1000))
+
+
+def test_features_are_never_there_twice():
+    letters = np.random.default_rng(1).choice(list("abcdefgh "), (150, 900))
+    texts = ["".join(row) for row in letters]
+    build_rows(texts[:2], Features(), 10**9)
+    tracemalloc.start()
+    try:
+        rows = build_rows(texts, Features(), 10**9)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(rows.columns) == len(rows.values) == rows.starts[-1] > 50_000
+    assert peak < 1.4 * 8 * len(rows.columns)
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+def test_all_of_the_memory_may_be_used(spare):
+    texts = [f"one two three {number}" for number in range(50)]
+    whole = build_rows(texts, SMALL, 10**9)
+    rows = build_rows(texts, SMALL, 8 * len(whole.columns) + spare)
+    assert all(np.array_equal(one, other) for one, other in zip(rows, whole, strict=True))
+    with pytest.raises(InputError, match="take more than memory"):
+        build_rows(texts, SMALL, 8 * len(whole.columns) - 1)
 
 
 def test_rows_end_with_the_bias():

@@ -35,8 +35,8 @@ def logits_of(network, ids):
         return network(input_ids=torch.tensor([ids])).logits[0]
 
 
-def score(place, text=TEXT, language="", **settings):
-    document = Text(text, language)
+def score(place, text=TEXT, **settings):
+    document = Text(text)
     measured = measure(document, Transformer(model=str(place), **settings))
     assert measured.text is document
     return measured.values[0]
@@ -102,10 +102,9 @@ def test_odd_texts_have_a_score(tmp_path, text):
     assert 0.0 <= score(tmp_path, text, label="good") <= 1.0
 
 
-def test_blank_texts_and_other_languages_are_not_measured(tmp_path):
+def test_blank_texts_are_not_measured(tmp_path):
     assert math.isnan(score(tmp_path, " \n\t"))
     assert math.isnan(score(tmp_path, "", windows=3))
-    assert math.isnan(score(tmp_path, language="de", languages=["en"]))
 
 
 def test_thresholds_decide():
@@ -116,9 +115,10 @@ def test_thresholds_decide():
     assert decide((-9.0,), Transformer(model="m")) == ""
 
 
-def test_a_file_of_the_directory_names_it_too(tmp_path):
+def test_a_file_of_the_directory_does_not_stand_for_it(tmp_path):
     save_bert(tmp_path)
-    assert score(tmp_path / "config.json", label="bad") == score(tmp_path, label="bad")
+    with pytest.raises(InputError, match=r"config\.json is a file; name a local directory"):
+        score(tmp_path / "config.json", label="bad")
 
 
 def test_a_directory_that_changed_is_read_anew(tmp_path):

@@ -88,10 +88,10 @@ def test_a_model_labels(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fake(documents, path, scale, settings, prompt, now):  # type: ignore[no-untyped-def]
         assert "{text}" in prompt.text
-        return Labelled(3, 1, 0, 2, spent=Usage(1000, 20), cost=0.5, torn=0)
+        return Labelled(3, 1, 0, 2, spent=Usage(1000, 20), cost=0.5, torn=2)
 
     monkeypatch.setattr("danlu.labels.labeller.label_by_endpoint", fake)
     labelling = open_labelling(run, Draw(10), "keep")
     said = label_by_model(labelling, Endpoint(url="http://127.0.0.1:1/v1", model="m"), None)
     assert said.startswith("3 labelled, 0 were before, 1 answers were no label; 1,000 tokens sent")
-    assert said.endswith("2 were not asked about: a cap was reached")
+    assert said.endswith("2 were not asked about: a cap was reached; 2 lines were torn by a crash")

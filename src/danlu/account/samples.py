@@ -8,7 +8,7 @@ over a few columns of the ledger; for kept texts a pass over the ids of the part
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -104,7 +104,10 @@ def with_kept_texts(corpus: Path, samples: Iterable[Sample]) -> list[Sample]:
     for sample in samples:
         if not sample.reason:
             wanted.setdefault((sample.split, sample.domain), set()).add(sample.id)
-    found = {key: _excerpts(corpus, *key, ids) for key, ids in wanted.items()}
+    found = {
+        key: {name: excerpt_of(text) for name, text in kept_texts(corpus, *key, ids)}
+        for key, ids in wanted.items()
+    }
     return [
         sample
         if sample.reason
@@ -119,18 +122,17 @@ def excerpts_of(corpus: Path, rows: Iterable[Row]) -> dict[int, str]:
     return {sample.number: sample.excerpt for sample in with_kept_texts(corpus, samples)}
 
 
-def _excerpts(corpus: Path, split: str, domain: str, ids: set[str]) -> Mapping[str, str]:
-    """The beginnings of kept texts by id; only row groups that hold one of the ids are read."""
-    found: dict[str, str] = {}
+def kept_texts(corpus: Path, split: str, domain: str, ids: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Ids and texts of kept documents; only row groups that hold one of the ids are read. Missing ids give nothing."""
+    wanted, found = pa.array(sorted(ids), pa.string()), 0
     for path in list_parts(corpus, split, domain):
-        if len(found) == len(ids):
+        if found == len(wanted):
             break
         with part_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
             for group in range(file.num_row_groups):
                 names = file.read_row_group(group, ["id"])["id"]
-                places = pc.indices_nonzero(pc.is_in(names, pa.array(sorted(ids))))
+                places = pc.indices_nonzero(pc.is_in(names, wanted))
                 if len(places):
                     rows = file.read_row_group(group, ["id", "text"]).take(places)
-                    texts = rows["text"].to_pylist()
-                    found.update(zip(rows["id"].to_pylist(), map(excerpt_of, texts), strict=True))
-    return found
+                    found += len(places)
+                    yield from zip(rows["id"].to_pylist(), rows["text"].to_pylist(), strict=True)

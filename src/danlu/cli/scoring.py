@@ -76,8 +76,17 @@ def train_classifier(
     from danlu.scorers.train import train_scorer
 
     training = read_section(Training, settings or ())
+    if scorer.suffix != ".safetensors":
+        raise UsageError(f"{scorer}: a scorer's name ends in .safetensors; its page lies beside it as .html")
     if bool(labelled) == bool(positive and negative) or bool(positive) != bool(negative):
         raise UsageError("give --labelled FILES, or --positive FILES and --negative FILES")
+    if positive and (label or positive_label):
+        raise UsageError(
+            "--label and --positive-label are of --labelled FILES: two sides are labels themselves"
+        )
+    if training.scale == "0-5" and (positive or positive_label):
+        given = "--positive" if positive else "--positive-label"
+        raise UsageError(f"--set scale=0-5 learns from points; give --labelled FILES and no {given}")
     if labelled:
         columns = Columns(text, tuple(label or ("label",)), tuple(positive_label or ()), training.scale)
         examples = read_labelled(labelled, columns)
@@ -157,7 +166,8 @@ def label(
     ] = "keep",
     count: Annotated[int, typer.Option(min=1, help="How many documents are drawn in all.")] = 50,
     reason: Annotated[
-        str, typer.Option(help="Only kept, dropped, or those of a step or reason, e.g. c4.policy.")
+        str,
+        typer.Option(help="Only kept, in full; dropped; or those of a step or reason, e.g. c4.policy."),
     ] = "",
     by: Annotated[
         str,
@@ -182,6 +192,9 @@ def label(
     Shows one document after the other and takes keep or drop, or points; every label is stored with who gave it and
     when. The same command goes on where it ended; another labeller gets the same documents. Then it says how far
     labellers agree and how many more labels are worth giving.
+
+    Of a dropped document there are the first 240 characters. Unless --reason says otherwise, kept ones are drawn among
+    them and shown as far, so that their length tells nothing; --reason kept shows whole texts.
     """
     from danlu.labels.sample import Draw
     from danlu.labels.session import name_of_labeller
@@ -197,6 +210,12 @@ def label(
 
     if prompt and not endpoint:
         raise UsageError("--prompt is what a model is asked; say which with --endpoint FILE")
+    ways = {"--report": report, "--export": export, "--endpoint": endpoint}
+    given = [way for way, value in ways.items() if value]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} are different things to do; type one of them, then another")
+    if given and name is not None:
+        raise UsageError(f"--name is the person who labels now, which nobody does with {given[0]}")
     labelling = open_labelling(load_run(find_run(run)), Draw(count, seed, reason, by), scale)
     if export:
         done = export_examples(labelling, export)

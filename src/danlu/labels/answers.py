@@ -2,7 +2,8 @@
 
 Decides: a question is the model, the words sent and the length allowed for the answer; one that has an answer is never
 put again. The cap holds over the whole file: a question is put only where its dearest case fits, and one whose answer
-never came counts as that. Guarantee: what is stored holds no key. Costs: the answers in memory; one fsync a question.
+never came, or is none, counts as that. Guarantee: what is stored holds no key. Costs: the answers in memory; one fsync
+a question.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class Answers:
             self._known[key] = answer
 
     def lose(self, key: str, most: Usage) -> None:
-        """A question was put and no answer came: what was reserved for it counts as spent."""
+        """A question was put and no answer came of it: what was reserved for it counts as spent."""
         self._store({"key": key, "answer": None, "cut_off": True}, most, most)
 
     def release(self, most: Usage) -> None:

@@ -1,9 +1,10 @@
 """One question to an OpenAI-compatible server: POST /chat/completions, with patience and without leaking the key.
 
 Decides: a server that is busy (429), failing (5xx) or silent is asked again, after the seconds that it names or twice
-as many each time; any other refusal ends the work at once, since all questions would meet it. Guarantees: the key goes
-to the address of the settings alone: a redirect is refused; it stands in no message and no file; this machine is asked
-without a proxy. Costs: one request, of the standard library.
+as many each time; any other refusal ends the work at once, since all questions would meet it. Only a refusal (429 and
+other 4xx) and a server that is not there are taken to cost nothing. Guarantees: the key goes to the address of the
+settings alone: a redirect is refused; it stands in no message and no file; this machine is asked without a proxy.
+Costs: one request, of the standard library.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ def read_key(settings: Endpoint) -> str:
 def ask(settings: Endpoint, words: str, key: str, sleep: Sleep, lost: Callable[[], bool]) -> Answer:
     """The answer to one question.
 
-    `lost` is called where a question was put and its answer did not come, which may have cost all the same; False ends
-    the tries. Raises NoAnswerError after all tries, InputError where the server refuses or speaks otherwise.
+    `lost` is called where a question was put and no answer came that can be used, which may have cost all the same;
+    False, said where a cap was reached, ends the tries. Raises NoAnswerError after all tries, InputError where the
+    server refuses or speaks otherwise.
     """
     body = json.dumps(
         {
@@ -68,21 +70,32 @@ def ask(settings: Endpoint, words: str, key: str, sleep: Sleep, lost: Callable[[
     said = ""
     for number in range(settings.tries):
         wait = 2.0**number
+        may_go_on = True
         try:
             return _understand(_post(settings, body, key), settings, words)
+        except InputError:
+            # What came is of no use, but was made, and may be charged.
+            lost()
+            raise
         except urllib.error.HTTPError as error:
             with error:
                 said = _scrub(f"{error.code} {error.reason}: {_body(error)}", key)
             if error.code != 429 and error.code < 500:
                 raise InputError(f"{settings.url} refuses the question: {said}") from None
             wait = _named_wait(error.headers) or wait
+            # A gateway may fail after the model behind it has answered.
+            may_go_on = error.code == 429 or lost()
         except urllib.error.URLError as error:
             # The question did not even get there.
             said = _scrub(str(error.reason), key)
         except (OSError, http.client.HTTPException) as error:
             said = _scrub(str(error) or type(error).__name__, key)
-            if not lost():
-                break
+            may_go_on = lost()
+        if not may_go_on:
+            raise NoAnswerError(
+                f"{settings.url} gave no answer ({said}), and what its tries may have cost reaches a cap. What was "
+                f"labelled is stored; raise max_tokens or max_cost to go on"
+            )
         if number + 1 < settings.tries:
             sleep(min(wait, _MOST_SECONDS))
     raise NoAnswerError(

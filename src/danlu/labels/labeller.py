@@ -69,7 +69,7 @@ def label_by_endpoint(
     who = name_of_endpoint(settings)
     own = standing(stored.labels, scale).get(who, {})
     # Another prompt is another question, whatever the model said before.
-    known = {key for key, label in own.items() if label.prompt == prompt.digest}
+    known = {text_hash for text_hash, label in own.items() if label.prompt == prompt.digest}
     missing = [document for document in documents if document.text_hash not in known]
     said = _in_order(missing, settings, prompt, answers, key, sleep)
     labelled = unreadable = 0

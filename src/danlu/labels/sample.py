@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from danlu.account.ledger import (
     EXCERPT_CHARACTERS,
@@ -29,14 +28,13 @@ from danlu.account.ledger import (
     find_numbers,
     list_measures,
     measure_values,
-    part_damage,
     read_ledger,
 )
+from danlu.account.samples import kept_texts
 from danlu.config import nearest
 from danlu.errors import DamagedError, MismatchError, MissingError
 from danlu.files import read_json, write_json
 from danlu.labels.store import hash_of
-from danlu.read.store import list_parts
 from danlu.rng import hash_key, mix
 
 KEPT, DROPPED = "kept", "dropped"
@@ -183,7 +181,7 @@ def _with_texts(corpus: Path, rows: Sequence[Row]) -> Iterator[Drawn]:
     for row in rows:
         if not row.reason:
             wanted.setdefault((row.split, row.domain), set()).add(row.id)
-    texts = {key: _texts(corpus, *key, ids) for key, ids in wanted.items()}
+    texts = {key: dict(kept_texts(corpus, *key, ids)) for key, ids in wanted.items()}
     for row in rows:
         text, whole = row.excerpt, len(row.excerpt) < EXCERPT_CHARACTERS
         if not row.reason:
@@ -200,22 +198,6 @@ def _beginning(document: Drawn) -> Drawn:
     """A document as the ledger would keep it, had it been dropped."""
     text = excerpt_of(document.text)
     return replace(document, text=text, whole=len(text) < EXCERPT_CHARACTERS)
-
-
-def _texts(corpus: Path, split: str, domain: str, ids: set[str]) -> dict[str, str]:
-    """Kept texts by id; only row groups that hold one of the ids are read."""
-    found: dict[str, str] = {}
-    for path in list_parts(corpus, split, domain):
-        if len(found) == len(ids):
-            break
-        with part_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
-            for group in range(file.num_row_groups):
-                names = file.read_row_group(group, ["id"])["id"]
-                places = pc.indices_nonzero(pc.is_in(names, pa.array(sorted(ids))))
-                if len(places):
-                    rows = file.read_row_group(group, ["id", "text"]).take(places)
-                    found.update(zip(rows["id"].to_pylist(), rows["text"].to_pylist(), strict=True))
-    return found
 
 
 def _load(path: Path, wanted: Draw) -> list[Drawn]:

@@ -140,12 +140,6 @@ def rate_interval(count: int, total: int, confidence: float = 0.95) -> tuple[flo
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def labels_for(margin: float, share: float = 0.5, confidence: float = 0.95) -> int:
-    """About how many labels make the share of one known to within +-`margin`."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    return math.ceil(z**2 * share * (1 - share) / margin**2)
-
-
 def fit_power_law(counts: Floats, errors: Floats) -> Fit:
     """Least squares of floor + scale n^-exponent, floor and scale >= 0, over a grid of exponents; for K >= 2 points."""
     best, fit = math.inf, Fit(fmean(errors.tolist()), 0.0, 1.0)

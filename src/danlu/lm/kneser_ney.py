@@ -14,6 +14,7 @@ own probability, weight of the lower order], shares{n} [n words, weight of the o
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -215,17 +216,24 @@ class _Values:
 
     def of(self, wanted: Rows, columns: Columns, missing: float) -> Floats:
         """(k,) the float of each row's words in `columns`, `missing` where the file has none."""
-        if not len(wanted):
-            return np.empty(0, np.float32)
-        last = wanted[-1, list(columns)].tolist()
-        while not len(self._rows) or self._rows[-1, list(self._columns)].tolist() < last:
-            more = next(self._blocks, None)
-            if more is None:
-                break
-            self._rows = np.concatenate([self._rows, more])
-        found, before = find_rows(self._rows, self._columns, wanted, columns)
-        values = np.append(_floats(self._rows[:, self._words]), np.float32(missing))[found]
-        self._rows = self._rows[before:]
+        values = np.full(len(wanted), missing, np.float32)
+        begin = 0
+        while begin < len(wanted):
+            if not len(self._rows):
+                more = next(self._blocks, None)
+                if more is None:
+                    break
+                self._rows = more
+            # One block at a time: between two that are wanted there may be any number that are not.
+            last = self._rows[-1, list(self._columns)].tolist()
+            end = bisect_right(
+                range(len(wanted)), last, begin, key=lambda row: wanted[row, list(columns)].tolist()
+            )
+            found, before = find_rows(self._rows, self._columns, wanted[begin:end], columns)
+            known = found >= 0
+            values[begin:end][known] = _floats(self._rows[:, self._words])[found[known]]
+            self._rows = self._rows[before:] if end == len(wanted) else self._rows[:0]
+            begin = end
         return values
 
 

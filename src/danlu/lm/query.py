@@ -9,6 +9,7 @@ models without the lower n-grams of their n-grams too; n-grams of different word
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from numba import njit
 
 from danlu.errors import InputError, MissingError
-from danlu.lm.arpa import Floats, read_arpa
+from danlu.lm.arpa import Floats, Grams, read_arpa
 from danlu.lm.count import SPECIAL, word_hash
 from danlu.lm.tokens import Longs, Sentences
 from danlu.words.hashes import join_hashes
@@ -53,8 +54,7 @@ class Model:
     def score(self, sentences: Sentences) -> Doubles:
         """(L,) log10 of the probability of each sentence, its end included."""
         hashes = hash_words(sentences.codes, sentences.starts, sentences.ends)
-        marks = np.array([word_hash(word) for word in SPECIAL], np.uint64)
-        return _score(hashes, sentences.lines, self.table, self.order, self.gaps, marks)
+        return _score(hashes, sentences.lines, self.table, self.order, self.gaps, _marks())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,14 @@ def load_model(path: Path) -> Model | Binary:
     return _load_arpa(path)
 
 
+def load_part(path: Path, texts: Sequence[Sentences]) -> Model:
+    """As much of an ARPA model as it takes to score these texts exactly as all of it would.
+
+    For models without n-grams of `<unk>`, as those trained here are. Memory: 96 bytes for each n-gram of the texts.
+    """
+    return _load_arpa(path, texts)
+
+
 def perplexity(log10_probability: float, words: int, sentences: int) -> float:
     """10^(-sum of log10 p / (words + sentence ends)), as CCNet has it (Wenzek et al. 2020); NaN without words."""
     if not words:
@@ -112,24 +120,67 @@ def _load_binary(path: Path) -> Binary:
     return Binary(model.order, model)
 
 
-def _load_arpa(path: Path) -> Model:
+def _load_arpa(path: Path, texts: Sequence[Sentences] | None = None) -> Model:
     counts, blocks = read_arpa(path)
-    slots = 1 << max(int(1.5 * (sum(counts) + 1)).bit_length(), 4)
+    wanted = None if texts is None else _keys_of(texts, len(counts))
+    size = sum(counts) if wanted is None else len(wanted)
+    slots = 1 << max(int(1.5 * (size + 1)).bit_length(), 4)
     table = Table(np.zeros(slots, np.uint64), np.zeros((slots, 2), np.float32))
     gaps, read = False, 0
-    for grams in blocks:
+    for block in blocks:
+        grams = block if wanted is None else _among(block, wanted)
         double, lacking = _insert(table, grams.keys, grams.suffixes, grams.values, grams.order > 1)
         if double >= 0:
             raise InputError(f"{path}: n-gram {read + double + 1} of the file is there twice")
         gaps |= lacking
-        read += len(grams.keys)
-    unknown, begin, _ = (word_hash(word) for word in SPECIAL)
+        read += len(block.keys)
+    unknown, begin, _ = _marks()
     if _find(table, begin) < 0:
         raise InputError(f"{path} has no word <s>, so that no sentence has a beginning")
     if _find(table, unknown) < 0:
         value = np.array([[MISSING_UNKNOWN, 0.0]], np.float32)
         _insert(table, np.array([unknown]), np.zeros(1, np.uint64), value, False)
     return Model(len(counts), table, gaps)
+
+
+def _marks() -> Hashes:
+    """(3,) what `<unk>`, `<s>` and `</s>` are looked up by."""
+    return np.array([word_hash(word) for word in SPECIAL], np.uint64)
+
+
+def _keys_of(texts: Sequence[Sentences], order: int) -> Hashes:
+    """The keys of all n-grams of the texts, sorted, each once, those of the marks among them."""
+    found = [_marks()]
+    for text in texts:
+        hashes = hash_words(text.codes, text.starts, text.ends)
+        found.append(np.unique(_ngram_keys(hashes, text.lines, order, _marks())))
+    return np.unique(np.concatenate(found))
+
+
+def _among(grams: Grams, wanted: Hashes) -> Grams:
+    """The n-grams whose keys are wanted."""
+    places = np.minimum(np.searchsorted(wanted, grams.keys), len(wanted) - 1)
+    kept = wanted[places] == grams.keys
+    return Grams(grams.order, grams.keys[kept], grams.suffixes[kept], grams.values[kept])
+
+
+@njit(cache=True, nogil=True)
+def _ngram_keys(hashes: Hashes, lines: Longs, order: int, marks: Hashes) -> Hashes:
+    """The keys of all n-grams of up to `order` words of each sentence, its marks included."""
+    keys = np.empty((hashes.size + 2 * lines.size) * order, np.uint64)
+    count, first = 0, 0
+    for line in range(lines.size):
+        length = lines[line] - first
+        for place in range(length + 2):
+            key = np.uint64(0)
+            for back in range(min(order, place + 1)):
+                word = place - back
+                one = marks[1] if word == 0 else marks[2] if word > length else hashes[first + word - 1]
+                key = join_hashes(key, one) if back else one
+                keys[count] = key
+                count += 1
+        first = lines[line]
+    return keys[:count].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from danlu.config import Section, nearest
+from danlu.config import nearest
 from danlu.quality.settings import LANGUAGES
+from danlu.rules.settings import Rule
 
 ANY = "*"
 """In the place of a language's code: every document whose language has no entry of its own."""
@@ -20,7 +21,7 @@ BUCKETS: tuple[Bucket, ...] = ("head", "middle", "tail")
 """From what the model expects most to what it expects least, numbered from 0."""
 
 
-class Perplexity(Section):
+class Perplexity(Rule):
     """Perplexity under an n-gram model of the document's language, in the buckets of CCNet (Wenzek et al. 2020)."""
 
     PATHS: ClassVar = ("models",)

@@ -2,8 +2,9 @@
 
 Decides: a share of the documents, by the hash of their text, is held out and measured afterwards: the percentiles of
 their perplexities are the buckets of the step `perplexity`. Guarantees: the same texts in the same order give the same
-bytes, whatever the memory; nothing is at `path` until all of it is. Costs: 1.1 to 1.6 MB/s of text; on disk
-beside `path` some 100 bytes an n-gram while it runs; memory `memory_bytes` and some 300 bytes a distinct word.
+bytes, whatever the memory; nothing is at `path` until all of it is, its card included. Costs: 1.1 to 1.6 MB/s of text;
+on disk beside `path` some 100 bytes an n-gram while it runs; memory `memory_bytes`, the held-out texts and some 300
+bytes a distinct word. With little memory the model is read several times to measure what is held out.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from danlu.lm.kneser_ney import (
     split_mass,
     suffix_columns,
 )
-from danlu.lm.query import load_model, perplexity
+from danlu.lm.query import Doubles, load_part, perplexity
 from danlu.lm.runs import Sorter
-from danlu.lm.tokens import Kind, cut
+from danlu.lm.tokens import Kind, Sentences, cut
 from danlu.rng import hash_text
 from danlu.words.text import encode
 
@@ -42,6 +43,8 @@ MEMORY_BYTES = 1 << 30
 LEAST_MEMORY_BYTES = 1 << 16
 HELD_OUT_CHARACTERS = 16_000_000
 """What is held out stays in memory; documents beyond it are trained on."""
+_BYTES_AN_NGRAM = 96
+"""Of a held-out n-gram while it is measured: its key three times, and its share of a table."""
 
 Progress = Callable[[str, int], None]
 """Told of each stage and how much of it is done: ("read", characters), then ("estimate", order), ("write", order)."""
@@ -78,11 +81,12 @@ def train_lm(
             card = _train(texts, folder, order, tokens, thresholds, memory_bytes, held_out_share, report)
             model = folder / "model.arpa"
             sync_directory(model)
+            # The card first: a model without one would be read as made elsewhere, one with another's is refused.
+            write_card(path, card)
             model.replace(path)
             sync_directory(path.parent)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    write_card(path, card)
     return card
 
 
@@ -126,7 +130,7 @@ def _train(
     grams = sections(folder, len(ngrams), len(vocabulary.words), discounts[0], memory_bytes)
     model = folder / "model.arpa"
     write_arpa(model, vocabulary.words, ngrams, _reporting(grams, report))
-    overall, percentiles = _measure(model, parting.held_out, tokens)
+    overall, percentiles = _measure(model, parting.held_out, tokens, len(ngrams), memory_bytes)
     return Card(
         format=FORMAT,
         tokens=tokens,
@@ -195,20 +199,48 @@ def _reporting(sections: Iterator[Iterator[Gram]], report: Progress) -> Iterator
 
 
 def _measure(
-    model: Path, texts: list[str], tokens: Kind
+    model: Path, texts: list[str], tokens: Kind, order: int, memory_bytes: int
 ) -> tuple[float | None, tuple[list[float], list[float]]]:
     """The perplexity of all texts as one; the percentiles of those of each, and these."""
-    if not texts:
+    scores: dict[int, list[Doubles]] = {}
+    words: dict[int, int] = {}
+    for batch in _batches(texts, tokens, memory_bytes // (_BYTES_AN_NGRAM * order)):
+        loaded = load_part(model, [sentences for _, sentences in batch])
+        for number, sentences in batch:
+            scores.setdefault(number, []).append(loaded.score(sentences))
+            words[number] = words.get(number, 0) + len(sentences.starts)
+    if not scores:
         return None, ([], [])
-    loaded = load_model(model)
-    total, words, lines, each = 0.0, 0, 0, []
-    for text in texts:
-        sentences = cut(encode(text), tokens)
-        if len(sentences.starts):
-            score = float(loaded.score(sentences).sum())
-            each.append(perplexity(score, len(sentences.starts), len(sentences.lines)))
-            total, words, lines = total + score, words + len(sentences.starts), lines + len(sentences.lines)
-    if not each:
-        return None, ([], [])
-    percentiles = np.percentile(each, range(1, PERCENTS + 1)).tolist()
-    return perplexity(total, words, lines), (percentiles, each)
+    # The sums are those of whole texts, wherever the memory parted them.
+    whole = {number: np.concatenate(parts) for number, parts in scores.items()}
+    sums = {number: float(lines.sum()) for number, lines in whole.items()}
+    each = [perplexity(sums[number], words[number], len(lines)) for number, lines in whole.items()]
+    overall = perplexity(sum(sums.values()), sum(words.values()), sum(map(len, whole.values())))
+    return overall, (np.percentile(each, range(1, PERCENTS + 1)).tolist(), each)
+
+
+def _batches(texts: list[str], tokens: Kind, most: int) -> Iterator[list[tuple[int, Sentences]]]:
+    """The texts by number, in parts of whole sentences; up to `most` words and marks together, or one sentence."""
+    batch: list[tuple[int, Sentences]] = []
+    size = 0
+    for number, text in enumerate(texts):
+        for part in _parts(cut(encode(text), tokens), most):
+            more = len(part.starts) + 2 * len(part.lines)
+            if batch and size + more > most:
+                yield batch
+                batch, size = [], 0
+            batch.append((number, part))
+            size += more
+    if batch:
+        yield batch
+
+
+def _parts(text: Sentences, most: int) -> Iterator[Sentences]:
+    """A text in parts of whole sentences, up to `most` words and marks each, or one sentence."""
+    sizes = text.lines + 2 * np.arange(1, len(text.lines) + 1)
+    word = line = 0
+    while line < len(text.lines):
+        last = max(int(np.searchsorted(sizes, word + 2 * line + most, "right")), line + 1)
+        end = int(text.lines[last - 1])
+        yield Sentences(text.codes, text.starts[word:end], text.ends[word:end], text.lines[line:last] - word)
+        word, line = end, last

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from danlu.pii import checksums
-from danlu.pii.view import Chain, Found, View, digits_of, search
+from danlu.pii.view import Chain, Item, View, digits_of, search
 
 _CARD = re.compile(
     r"(?<![A-Za-z0-9_.,/#-])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|3[47]\d\d([ -])\d{6}\2\d{5}|"
@@ -47,14 +47,14 @@ _MENTIONED = tuple(_STEMS.split())
 _LEAST_ACCOUNT, _LEAST_CHINESE, _MOST_ACCOUNT = 6, 10, 19
 
 
-def ibans(view: View) -> Iterator[Found]:
+def ibans(view: View) -> Iterator[Item]:
     """International account numbers, in groups or without."""
     for start in view.ibans:
         if start and view.plain[start - 1].isascii() and view.plain[start - 1].isalnum():
             continue
         end = _iban_end(view.plain, start, checksums.IBAN_LENGTHS.get(view.plain[start : start + 2], 0))
         if end:
-            yield Found(start, end, "iban")
+            yield Item(start, end, "iban")
 
 
 def _iban_end(text: str, start: int, length: int) -> int:
@@ -71,7 +71,7 @@ def _iban_end(text: str, start: int, length: int) -> int:
     return at if length and whole and checksums.iban(characters) else 0
 
 
-def credit_cards(view: View) -> Iterator[Found]:
+def credit_cards(view: View) -> Iterator[Item]:
     """Payment cards by prefix, length and Luhn's digit."""
 
     def valid(match: re.Match[str]) -> bool:
@@ -86,10 +86,10 @@ def credit_cards(view: View) -> Iterator[Found]:
     for chain in view.chains:
         if chain.digits >= 14:
             for match in search(_CARD, view.plain, chain.start, min(chain.end + 2, len(view.plain)), valid):
-                yield Found(match.start(), match.end(), "credit_card")
+                yield Item(match.start(), match.end(), "credit_card")
 
 
-def bank_accounts(view: View) -> Iterator[Found]:
+def bank_accounts(view: View) -> Iterator[Item]:
     """Account numbers, sort codes and routing numbers behind a word that says so."""
     for chain in view.chains if view.mentions(_MENTIONED) else ():
         before = view.before(chain.start)
@@ -97,7 +97,7 @@ def bank_accounts(view: View) -> Iterator[Found]:
             least = _LEAST_ACCOUNT if match.group()[0].isascii() else _LEAST_CHINESE
             account = _ACCOUNT.match(view.plain, chain.start, min(chain.end + 2, len(view.plain)))
             if account and least <= len(digits_of(account.group())) <= _MOST_ACCOUNT:
-                yield Found(account.start(), account.end(), "bank_account")
+                yield Item(account.start(), account.end(), "bank_account")
         elif code := _CODE_WORD.search(before):
             yield from _bank_codes(view, chain, str(code.lastgroup))
 
@@ -109,7 +109,7 @@ _CODES = {
 }
 
 
-def _bank_codes(view: View, chain: Chain, kind: str) -> Iterator[Found]:
+def _bank_codes(view: View, chain: Chain, kind: str) -> Iterator[Item]:
     match = _CODES[kind].match(view.plain, chain.start)
     if match and (kind != "routing" or checksums.routing_number(match.group())):
-        yield Found(match.start(), match.end(), "bank_account")
+        yield Item(match.start(), match.end(), "bank_account")

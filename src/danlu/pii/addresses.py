@@ -13,7 +13,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from danlu.pii.view import Found, View, search
+from danlu.pii.view import Item, View, search
 
 _COUNTRIES = (
     "ac ad ae af ag ai al am ao ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cc cd cf "
@@ -65,7 +65,7 @@ _HEX = frozenset("0123456789abcdefABCDEF:.")
 _IPV6_LONGEST = 39
 
 
-def emails(view: View) -> Iterator[Found]:
+def emails(view: View) -> Iterator[Item]:
     """E-mail addresses, those with a written `[at]` too."""
     text, at = view.plain, view.plain.find("@")
     while at >= 0:
@@ -76,7 +76,7 @@ def emails(view: View) -> Iterator[Found]:
             # git@host:path is where code lies, and what stands before the host of a URL logs in there.
             code = text[start:at] == "git" and text[end : end + 1] in (":", "/")
             if start < at and end and not code and not _IN_URL.search(text, max(0, start - 70), start):
-                yield Found(start, end, "email")
+                yield Item(start, end, "email")
         at = text.find("@", at + 1)
     yield from _written(view)
 
@@ -102,7 +102,7 @@ def _domain_end(domain: str, start: int) -> int:
     return 0
 
 
-def _written(view: View) -> Iterator[Found]:
+def _written(view: View) -> Iterator[Item]:
     for opening in ("[at", "[ at", "(at", "( at"):
         at = view.lower.find(opening)
         while at >= 0:
@@ -112,21 +112,21 @@ def _written(view: View) -> Iterator[Found]:
             if local and domain and _WRITTEN_DOT.split(domain.group())[-1] in TOP_LEVEL:
                 start = _trim_local(view.plain, local.start())
                 if start < end:
-                    yield Found(start, domain.end(), "email")
+                    yield Item(start, domain.end(), "email")
             at = view.lower.find(opening, at + 1)
 
 
-def url_credentials(view: View) -> Iterator[Found]:
+def url_credentials(view: View) -> Iterator[Item]:
     """`name:password` of `scheme://name:password@host`."""
     text, at = view.plain, view.plain.find("://")
     while at >= 0:
         match = _CREDENTIALS.match(text, at + 3)
         if match and not _HOLDER.search(match.group()):
-            yield Found(match.start(), match.end(), "url_credentials")
+            yield Item(match.start(), match.end(), "url_credentials")
         at = text.find("://", at + 3)
 
 
-def ip_addresses(view: View) -> Iterator[Found]:
+def ip_addresses(view: View) -> Iterator[Item]:
     """Global addresses of both versions."""
 
     def valid(match: re.Match[str]) -> bool:
@@ -134,7 +134,7 @@ def ip_addresses(view: View) -> Iterator[Found]:
 
     for chain in view.chains:
         for match in search(_IPV4, view.plain, chain.start, min(chain.end + 3, len(view.plain)), valid):
-            yield Found(match.start(), match.end(), "ip")
+            yield Item(match.start(), match.end(), "ip")
     yield from _ipv6(view)
 
 
@@ -147,7 +147,7 @@ def _is_address(view: View, match: re.Match[str]) -> bool:
     return not _NOT_NETWORK.search(before) and (not small or bool(_NETWORK.search(before)))
 
 
-def _ipv6(view: View) -> Iterator[Found]:
+def _ipv6(view: View) -> Iterator[Item]:
     text, at = view.plain, view.plain.find(":")
     while at >= 0:
         if text[at + 1 : at + 2] not in _HEX:
@@ -162,7 +162,7 @@ def _ipv6(view: View) -> Iterator[Found]:
         word = word[:-1] if word.endswith(":") and not word.endswith("::") else word
         alone = not _is_word(text[start - 1 : start]) and not _is_word(text[end : end + 1])
         if alone and word.count(":") >= 2 and _is_global(word):
-            yield Found(start, start + len(word), "ip")
+            yield Item(start, start + len(word), "ip")
         at = text.find(":", end)
 
 

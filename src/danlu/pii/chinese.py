@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from danlu.pii import checksums
-from danlu.pii.view import Found, View, search
+from danlu.pii.view import Item, View, search
 
 _REGION_CODES = (
     "11 12 13 14 15 21 22 23 31 32 33 34 35 36 37 41 42 43 44 45 46 50 51 52 53 54 61 62 63 64 65 71 81 82 83"
@@ -39,7 +39,7 @@ _PLATE = re.compile(
 )
 
 
-def national_ids(view: View) -> Iterator[Found]:
+def national_ids(view: View) -> Iterator[Item]:
     """Identity numbers of people in China, Hong Kong, Macau and Taiwan."""
     text, macanese = view.plain, view.mentions(_MACAU_WORDS)
     for chain in view.chains:
@@ -47,26 +47,26 @@ def national_ids(view: View) -> Iterator[Found]:
         before = view.before(chain.start)
         if chain.digits >= 15:
             for match in search(_ID, text, start, end, _is_id):
-                yield Found(match.start(), match.end(), "national_id")
+                yield Item(match.start(), match.end(), "national_id")
             if _ID_WORD.search(before):
                 for match in search(_OLD_ID, text, start, end, _is_old_id):
-                    yield Found(match.start(), match.end(), "national_id")
+                    yield Item(match.start(), match.end(), "national_id")
         if macanese and _MACAU_WORD.search(before) and (macau := _MACAU.match(text, chain.start, end)):
-            yield Found(macau.start(), macau.end(), "national_id")
+            yield Item(macau.start(), macau.end(), "national_id")
         if view.follows_capital(chain.start):
             forms = [(_HONG_KONG, _is_hong_kong), (_TAIWAN, _is_taiwan)]
             if _HONG_KONG_WORD.search(before):
                 forms.append((_HONG_KONG_OPEN, _is_hong_kong))
             for form, valid in forms:
                 for match in search(form, text, start, end, valid):
-                    yield Found(match.start(), match.end(), "national_id")
+                    yield Item(match.start(), match.end(), "national_id")
 
 
-def plates(view: View) -> Iterator[Found]:
+def plates(view: View) -> Iterator[Item]:
     """Plates of cars, those of new energy too."""
     if not view.plain.isascii():
         for match in _PLATE.finditer(view.plain):
-            yield Found(match.start(), match.end(), "licence_plate")
+            yield Item(match.start(), match.end(), "licence_plate")
 
 
 def _is_id(match: re.Match[str]) -> bool:

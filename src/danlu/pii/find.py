@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from danlu.pii import accounts, addresses, chinese, identity, phones, secrets
 from danlu.pii.names import Names, find_names
 from danlu.pii.settings import Kind
-from danlu.pii.view import Found, View, look
+from danlu.pii.view import Item, View, look
 from danlu.words.text import Text
 
-Finder = Callable[[View], Iterator[Found]]
+Finder = Callable[[View], Iterator[Item]]
 
 FINDERS: dict[Kind, tuple[Finder, ...]] = {
     "url_credentials": (addresses.url_credentials,),
@@ -34,7 +34,7 @@ FINDERS: dict[Kind, tuple[Finder, ...]] = {
 _RANK = {kind: rank for rank, kind in enumerate((*FINDERS, "name"))}
 
 
-def find(text: Text, kinds: Iterable[Kind], names: Names | None = None) -> list[Found]:
+def find(text: Text, kinds: Iterable[Kind], names: Names | None = None) -> list[Item]:
     """The items of these kinds in a text, in order and apart from each other; names by the lists given."""
     view, wanted = look(text), set(kinds)
     found = [
@@ -49,7 +49,7 @@ def find(text: Text, kinds: Iterable[Kind], names: Names | None = None) -> list[
     return settle(found, len(view.plain))
 
 
-def settle(found: Iterable[Found], length: int) -> list[Found]:
+def settle(found: Iterable[Item], length: int) -> list[Item]:
     """Of overlapping items the one of the first kind, then the longest, then the first; in order."""
     ranked = sorted(found, key=lambda item: (_RANK[item.kind], item.start - item.end, item.start))
     taken, kept = bytearray(length) if len(ranked) > 1 else bytearray(), []

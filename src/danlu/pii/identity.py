@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from danlu.pii import checksums
 from danlu.pii.settings import Kind
-from danlu.pii.view import Chain, Found, View, search
+from danlu.pii.view import Chain, Item, View, search
 
 _L, _R = r"(?<![A-Za-z0-9_.,/#$-])", r"(?![A-Za-z0-9_]|[.,-]\d)"
 _SSN = re.compile(_L + r"(?!000|666|9)\d{3}([ -]?)(?!00)\d\d\1(?!0000)\d{4}" + _R)
@@ -78,26 +78,26 @@ _FORMS: tuple[tuple[re.Pattern[str], int, Valid], ...] = (
 """Pattern, the least digits of a chain that it can be in, what else must hold."""
 
 
-def national_ids(view: View) -> Iterator[Found]:
+def national_ids(view: View) -> Iterator[Item]:
     """Tax, insurance and identity numbers of America and Europe."""
     for chain in view.chains:
         start, end = _around(view, chain)
         for pattern, digits, valid in _FORMS:
             if chain.digits >= digits:
                 for match in search(pattern, view.plain, start, end, lambda match: valid(match, view)):  # noqa: B023
-                    yield Found(match.start(), match.end(), "national_id")
+                    yield Item(match.start(), match.end(), "national_id")
         if view.follows_capital(chain.start) and (nino := _NINO.search(view.plain, start, end)):
-            yield Found(nino.start(), nino.end(), "national_id")
+            yield Item(nino.start(), nino.end(), "national_id")
         if view.precedes_capital(chain.end):
             for match in search(_SPANISH, view.plain, start, end, _is_spanish):
-                yield Found(match.start(), match.end(), "national_id")
+                yield Item(match.start(), match.end(), "national_id")
     for start, end in view.tokens:
         italian = end - start == 16 and _ITALIAN.match(view.plain, start, end)
         if italian and checksums.italian_tax_code(view.plain[start:end]):
-            yield Found(start, end, "national_id")
+            yield Item(start, end, "national_id")
 
 
-def passports(view: View) -> Iterator[Found]:
+def passports(view: View) -> Iterator[Item]:
     """Six to nine digits, one or two letters before them, behind a word for a passport."""
     for chain in view.chains if view.mentions(_PASSPORTS) else ():
         start = chain.start
@@ -109,10 +109,10 @@ def passports(view: View) -> Iterator[Found]:
             start -= 1
         match = _PASSPORT.match(view.plain, start)
         if match and _PASSPORT_WORD.search(view.before(start)):
-            yield Found(start, match.end(), "passport")
+            yield Item(start, match.end(), "passport")
 
 
-def plates(view: View) -> Iterator[Found]:
+def plates(view: View) -> Iterator[Item]:
     """A car's plate behind a word for one."""
     for word in ("plate", "vehicle registration", "kennzeichen"):
         at = view.lower.find(word)
@@ -120,7 +120,7 @@ def plates(view: View) -> Iterator[Found]:
             match = _PLATE_WORD.match(view.lower, at)
             if match and view.plain[match.start(1) : match.end(1)].isupper():
                 kind: Kind = "licence_plate"
-                yield Found(match.start(1), match.end(1), kind)
+                yield Item(match.start(1), match.end(1), kind)
             at = view.lower.find(word, at + len(word))
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from danlu.errors import InputError
-from danlu.pii.view import Found, View
+from danlu.pii.view import Item, View
 
 ALL = "*"
 MOST_CHARACTERS = 60
@@ -56,7 +56,7 @@ def forget_files() -> None:
     _load.cache_clear()
 
 
-def find_names(view: View, names: Names) -> Iterator[Found]:
+def find_names(view: View, names: Names) -> Iterator[Item]:
     """Listed names, apart from each other."""
     text, done = view.plain.translate(_FLAT) if names.whole else view.plain, 0
     for match in _WORD.finditer(text) if names.lengths else ():
@@ -72,7 +72,7 @@ def find_names(view: View, names: Names) -> Iterator[Found]:
             )
             if end:
                 done = end
-                yield Found(match.start(), end, "name")
+                yield Item(match.start(), end, "name")
                 break
     done = 0
     for match in names.first.finditer(text) if names.first else ():
@@ -80,7 +80,7 @@ def find_names(view: View, names: Names) -> Iterator[Found]:
             end = _longest(text, match.start(), names.anywhere[match.group()], names.whole, True)
             if end:
                 done = end
-                yield Found(match.start(), end, "name")
+                yield Item(match.start(), end, "name")
 
 
 def _longest(text: str, start: int, lengths: tuple[int, ...], whole: frozenset[str], anywhere: bool) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from danlu.pii.view import Chain, Found, View, digits_of, search
+from danlu.pii.view import Chain, Item, View, digits_of, search
 
 _COUNTRIES = (
     "1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 "
@@ -83,14 +83,14 @@ _WORD = re.compile(
 _UNIT = re.compile(r" ?(?:bytes?|[kmg]i?b\b|ms\b|usd|eur|元|个|人|次|字节|km\b|years?|points?|steps?|%)")
 
 
-def phones(view: View) -> Iterator[Found]:
+def phones(view: View) -> Iterator[Item]:
     """All forms; a number may be found by several, which then overlap."""
     chinese = not view.plain.isascii() and _has_han(view.plain)
     for chain in view.chains:
         if chain.digits >= 7:
             for start, end in _in_chain(view, chain, chinese):
                 if not _DATE.fullmatch(view.plain, start, end):
-                    yield Found(start, end, "phone")
+                    yield Item(start, end, "phone")
 
 
 def _in_chain(view: View, chain: Chain, chinese: bool) -> Iterator[tuple[int, int]]:

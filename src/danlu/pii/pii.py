@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from danlu.pii.find import find
 from danlu.pii.names import forget_files, load_names
 from danlu.pii.settings import KINDS, Pii
-from danlu.pii.view import Found
+from danlu.pii.view import Item
 from danlu.words.text import Measured, Text
 
 __all__ = ["MEASURES", "REMEASURE", "REWRITES", "decide", "forget_files", "mask", "measure"]
@@ -45,7 +45,7 @@ def decide(values: Sequence[float], settings: Pii) -> str:
     return "personal_data" if settings.action == "drop" and values[0] > settings.max_items else ""
 
 
-def mask(text: str, items: Sequence[Found], settings: Pii) -> str:
+def mask(text: str, items: Sequence[Item], settings: Pii) -> str:
     """The text with each item's placeholder in its place. Items are in order and apart."""
     parts, done = [], 0
     for item in items:

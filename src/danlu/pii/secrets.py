@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from math import log2
 
-from danlu.pii.view import Found, View
+from danlu.pii.view import Item, View
 
 _END = r"(?![A-Za-z0-9_-])"
 _SERVICES = re.compile(
@@ -63,10 +63,10 @@ _HOLDER = re.compile(
 _LEAST_SECRET, _LEAST_BITS, _MOST_PASSWORD = 16, 3.0, 64
 
 
-def secrets(view: View) -> Iterator[Found]:
+def secrets(view: View) -> Iterator[Item]:
     """Keys, tokens and passwords."""
     for start, end in [*_private_keys(view.plain), *_by_service(view), *_by_assignment(view)]:
-        yield Found(start, end, "secret")
+        yield Item(start, end, "secret")
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from danlu.config import Section
+from danlu.rules.settings import Rule
 
 Kind = Literal[
     "email",
@@ -25,7 +25,7 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-class Pii(Section):
+class Pii(Rule):
     """E-mail addresses, telephone numbers, IP addresses, accounts, identity numbers, keys and listed names, in English
     and Chinese texts; some German, French, Spanish, Italian and British forms. Dolma and FineWeb mask the first two or
     three kinds of these in every document."""

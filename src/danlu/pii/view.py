@@ -37,7 +37,7 @@ Bools = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class Item(NamedTuple):
     """An item: code points [start, end) of the text, and its kind."""
 
     start: int

@@ -113,7 +113,7 @@ def score_row(row: Row, weights: Weights, scale: Scale) -> float:
     """The score of the features of a text."""
     if not len(row.buckets):
         return math.nan
-    # A sum of our own: the order in which a product of vectors is summed differs between machines.
+    # numpy's own sum, not a product of vectors, whose order BLAS chooses by the machine.
     score = float((weights[row.buckets] * row.values.astype(np.float64)).sum()) + float(weights[-1])
     if scale == "binary":
         return 0.5 * (1.0 + math.tanh(0.5 * score))

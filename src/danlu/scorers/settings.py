@@ -135,3 +135,9 @@ class Training(Section):
         if self.precision is not None and self.recall is not None:
             raise ValueError("precision and recall both choose the threshold: give one of them")
         return self
+
+    @model_validator(mode="after")
+    def _cutoff_has_effect(self) -> Training:
+        if self.scale != "0-5" and self.is_changed("cutoff"):
+            raise ValueError('cutoff has no effect without scale = "0-5"')
+        return self

@@ -119,23 +119,29 @@ def build_rows(
     texts: list[str], features: Features, memory: int, progress: Callable[[str], None] = lambda _: None
 ) -> Rows:
     """The features of texts, and behind those of each a last one of value 1, whose weight is the bias."""
-    bias_column = np.array([1 << features.bucket_bits], np.uint32)
     starts = np.zeros(len(texts) + 1, np.int64)
-    columns: list[npt.NDArray[np.uint32]] = []
-    values: list[npt.NDArray[np.float32]] = []
+    columns, values = np.empty(0, np.uint32), np.empty(0, np.float32)
     for place, text in enumerate(texts):
         row = extract_features(text, features)
-        columns += [row.buckets, bias_column]
-        values += [row.values, np.ones(1, np.float32)]
-        starts[place + 1] = starts[place] + len(row.buckets) + 1
-        if starts[place + 1] * _BYTES_A_FEATURE > memory:
+        start, end = int(starts[place]), int(starts[place]) + len(row.buckets) + 1
+        if end * _BYTES_A_FEATURE > memory:
             raise InputError(
                 f"the features of {place + 1} of {len(texts)} texts take more than memory = {memory} bytes: "
                 f"allow more, give fewer examples, or lower features.read_characters"
             )
+        if end > len(columns):
+            # Grown in place: many small arrays put together at the end would all be there twice.
+            room = min(max(end, len(columns) * 5 // 4), memory // _BYTES_A_FEATURE)
+            columns.resize(room, refcheck=False)
+            values.resize(room, refcheck=False)
+        columns[start : end - 1], columns[end - 1] = row.buckets, 1 << features.bucket_bits
+        values[start : end - 1], values[end - 1] = row.values, 1.0
+        starts[place + 1] = end
         if (place + 1) % _PROGRESS_TEXTS == 0:
             progress(f"features of {place + 1} of {len(texts)} texts")
-    return Rows(starts, np.concatenate(columns), np.concatenate(values))
+    columns.resize(int(starts[-1]), refcheck=False)
+    values.resize(int(starts[-1]), refcheck=False)
+    return Rows(starts, columns, values)
 
 
 def _fit(rows: Rows, labels: Floats, settings: Training) -> tuple[Solution, npt.NDArray[np.float32]]:

@@ -46,12 +46,10 @@ class Head:
 
 
 def measure(text: Text, settings: Transformer) -> Measured:
-    """The score, NaN for blank texts and languages that the settings do not name; the text stays as it is.
+    """The score, NaN for blank texts; the text stays as it is.
 
     Raises MissingError without transformers, InputError where the directory is not what it should be.
     """
-    if settings.languages and text.language not in settings.languages:
-        return Measured(text, (math.nan,))
     if not text.text.strip():
         return Measured(text, (math.nan,))
     return Measured(text, (_score(text.text, _open(settings), settings),))
@@ -106,11 +104,10 @@ def _windows(text: str, head: Head, settings: Transformer) -> list[list[int]]:
 
 def _open(settings: Transformer) -> Head:
     place = Path(settings.model)
-    place = place.parent if place.is_file() else place
+    # A build that named one file would not notice that another of the directory has changed.
     if not (place / "config.json").is_file():
-        raise InputError(
-            f"transformer.model: {place} has no config.json; name a local directory of Hugging Face's format"
-        )
+        why = "is a file" if place.is_file() else "has no config.json"
+        raise InputError(f"transformer.model: {place} {why}; name a local directory of Hugging Face's format")
     changed = tuple(
         sorted((path.name, path.stat().st_mtime_ns) for path in place.iterdir() if path.is_file())
     )

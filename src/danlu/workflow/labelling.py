@@ -69,6 +69,8 @@ def label_by_model(labelling: Labelling, settings: Endpoint, prompt: Path | None
     ]
     if done.left:
         said.append(f"{done.left} were not asked about: a cap was reached")
+    if done.torn:
+        said.append(f"{done.torn} lines were torn by a crash")
     return "; ".join(said)
 
 
