@@ -27,7 +27,7 @@ EXTRACT: dict[str, Callable[[bytes], Extracted]] = {
     ".epub": epub.extract,
     ".pdf": pdf.extract,
     ".docx": docx.extract,
-    ".txt": lambda data: gutenberg.extract(data.decode("utf-8", "replace")),
+    ".txt": gutenberg.extract,
 }
 _TARGET = re.compile(r" \[https?://[^\]]*\]")
 """Behind a link, where it leads to: Sphinx writes it in an EPUB alone."""

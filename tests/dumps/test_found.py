@@ -2,11 +2,11 @@
 
 import pytest
 
-from danlu.dumps.found import Broken, Found
+from danlu.dumps.found import Article, Broken
 
 
 def test_they_are_values():
-    assert Found("1", 0, 9, b"{}") == Found("1", 0, 9, b"{}", {})
+    assert Article("1", 0, 9, b"{}") == Article("1", 0, 9, b"{}", {}, "")
     assert Broken("malformed", 3, 4) == Broken("malformed", 3, 4, "")
     with pytest.raises(AttributeError):
-        Found("1", 0, 9, b"{}").id = "2"
+        Article("1", 0, 9, b"{}").id = "2"

@@ -8,9 +8,9 @@ import sqlite3
 import pytest
 
 from danlu.dumps import stackexchange
-from danlu.dumps.found import Broken, Found
+from danlu.dumps.found import Article, Broken
 from danlu.dumps.stackexchange import read_stackexchange
-from danlu.dumps.threads import extract, pack
+from danlu.dumps.threads import extract
 from danlu.errors import DanluError, InputError
 
 NAME = "dumps/cooking.stackexchange.com/Posts.xml"
@@ -26,9 +26,9 @@ def answer(number, question, score=0, **more):
     return row(number, 2, ParentId=question, Score=score, **more)
 
 
-def read(*rows, limit=10_000, name=NAME, tail="</posts>", **more):
+def read(*rows, limit=10_000, name=NAME, tail="</posts>"):
     data = ('\ufeff<?xml version="1.0" encoding="utf-8"?>\n<posts>\n' + "".join(rows) + tail).encode()
-    return list(read_stackexchange(io.BytesIO(data).read, name, limit, **more))
+    return list(read_stackexchange(io.BytesIO(data).read, name, limit))
 
 
 def test_a_question_has_its_answers_accepted_first_then_by_score():
@@ -85,17 +85,8 @@ def test_threads_come_by_number_wherever_their_posts_lie():
 )
 def test_what_is_no_question_is_counted(reason, text):
     found = read(row(1), row(2), text)
-    assert [each.id for each in found if isinstance(each, Found)] == ["1", "2"]
+    assert [each.id for each in found if isinstance(each, Article)] == ["1", "2"]
     assert [each.reason for each in found if isinstance(each, Broken)] == [reason]
-
-
-def test_posts_below_a_score_are_left_out_and_counted():
-    rows = [row(1, Score=5), answer(2, 1, -1), answer(3, 1, 2), row(4, Score=-3), answer(5, 4, 9)]
-    found = read(*rows, min_score=0)
-    assert [getattr(each, "reason", "") or each.id for each in found] == ["low_score", "1", "low_score"]
-    assert found[1].markup == pack("", "<p>body 1</p>", ["<p>body 3</p>"])
-    assert "answer 2" in found[0].detail
-    assert "question 4" in found[2].detail
 
 
 def test_a_file_that_ends_early_gives_the_threads_of_what_came():
@@ -118,6 +109,7 @@ def test_a_file_that_ends_early_gives_the_threads_of_what_came():
 def test_the_site_is_what_the_path_names(name, site):
     (found,) = read(row(1, Tags="|a|b|"), name=name)
     assert found.metadata.get("site") == site
+    assert found.site == (site or "")
     assert ("url" in found.metadata) == (site is not None)
     assert found.metadata["tags"] == "a, b"
 

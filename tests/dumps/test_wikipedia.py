@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from danlu.dumps.found import Broken, Found
+from danlu.dumps.found import Article, Broken
 from danlu.dumps.wikipedia import read_wikipedia
 from danlu.dumps.wikitext import extract
 from danlu.errors import InputError
@@ -34,8 +34,8 @@ def read(*pages, limit=10_000, head=HEAD, tail="</mediawiki>"):
 
 def test_an_article_has_its_metadata_and_its_wikitext():
     (found,), data = read(page("Süße &amp; Salz", "Ein ''Text''.[[Datei:a.jpg|x]]\n\n[[Kategorie:Salz]]", 12))
-    assert isinstance(found, Found)
-    assert found.id == "12"
+    assert isinstance(found, Article)
+    assert (found.id, found.site) == ("12", "de.wikipedia.org")
     assert found.metadata == {
         "title": "Süße & Salz",
         "revision": "912",
@@ -98,3 +98,4 @@ def test_other_files_are_said_once():
 def test_a_dump_without_a_site_gives_articles_without_address():
     (found,), _ = read(page("A", "text"), head="<mediawiki>")
     assert set(found.metadata) == {"title", "revision", "date"}
+    assert found.site == ""

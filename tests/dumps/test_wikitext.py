@@ -1,11 +1,8 @@
 """Wikitext to sections."""
 
-import builtins
-
 import pytest
 
 from danlu.dumps.wikitext import convert, extract, pack
-from danlu.errors import MissingError
 from danlu.extract.section import Section
 
 ARTICLE = """{{Infobox mineral | name = Salt | formula = [[NaCl]] }}
@@ -50,11 +47,11 @@ NaCl is <math>\\mathrm{Na}
 
 
 def texts(wikitext, language="en"):
-    return "\n\n".join(section.text for section in convert(wikitext, language).sections)
+    return "\n\n".join(section.text for section in convert(wikitext, language, (), ()).sections)
 
 
 def test_an_article_becomes_sections_under_their_headings():
-    found = convert(ARTICLE)
+    found = convert(ARTICLE, "en", (), ())
     assert found.sections == (
         Section((), "Salt (sal) is a mineral composed of NaCl. It weighs 5 kg."),
         Section(("History",), "Old."),
@@ -66,7 +63,7 @@ def test_an_article_becomes_sections_under_their_headings():
 
 
 def test_a_packed_article_gives_the_same():
-    assert extract(pack(ARTICLE, "en")) == convert(ARTICLE, "en")
+    assert extract(pack(ARTICLE, "en")) == convert(ARTICLE, "en", (), ())
     assert extract(pack("[[Plik:a.png]]x \ud800[[Kat:B]]", "pl", ["Plik"], ["Kat"])).sections[0].text == "x ?"
     for wrong in (b"", b"[", b"\xff"):
         with pytest.raises(ValueError, match=r".+"):
@@ -76,7 +73,7 @@ def test_a_packed_article_gives_the_same():
 @pytest.mark.parametrize("language", ["de", "zh-Hans", "ja", "xx", ""])
 def test_sections_of_links_are_left_out_by_language(language):
     heading = {"de": "Einzelnachweise", "zh-Hans": "参考文献", "ja": "脚注"}.get(language, "Literatura")
-    found = convert(f"a\n== {heading} ==\nb\n== See also ==\nc\n== Leben ==\nd", language)
+    found = convert(f"a\n== {heading} ==\nb\n== See also ==\nc\n== Leben ==\nd", language, (), ())
     kept = ["a", "d"] if language in ("de", "zh-Hans", "ja") else ["a", "b", "d"]
     assert [section.text for section in found.sections] == kept
 
@@ -116,16 +113,3 @@ def test_whatever_is_written_gives_text_without_marks(wikitext):
     for language in ("en", "zh"):
         found = texts(wikitext, language)
         assert not any(mark in found for mark in "\x00\x01\x02\x03")
-
-
-def test_the_parser_is_asked_for_where_it_is_missing(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name == "mwparserfromhell":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingError, match=r"danlu\[corpus\]"):
-        convert("x")

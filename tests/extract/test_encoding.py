@@ -3,7 +3,7 @@
 import pytest
 
 from danlu.errors import InputError
-from danlu.extract.encoding import Decoder, decode, decode_line, guess_encoding
+from danlu.extract.encoding import Decoded, Decoder, decode, decode_declared, decode_line, guess_encoding
 
 CHINESE = "今天天气很好，我们去公园里散步。孩子们在草地上跑来跑去，大人们坐在树下说话。这是一个平常的星期天。"
 TRADITIONAL = (
@@ -108,3 +108,26 @@ def test_a_line_is_decoded_as_the_file_is_without_a_verdict(data):
         data.decode("utf-8", "replace"),
         data.count(b"\xff") + data.count(b"\xfe") + data.count(b"\xe9"),
     )
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "decoded"),
+    [
+        (b"", "", Decoded("", 0)),
+        ("\ufeffé".encode(), "big5", Decoded("é", 0)),
+        (b"English.\n\xe9\n", "", Decoded("English.\né\n", 0, "cp1252")),
+        ("é".encode("cp1252"), "cp1252", Decoded("é", 0)),
+        (b"\xe9", "utf-8", Decoded("\ufffd", 1)),
+        ("größer über Öl".encode() + b"\xff", "", Decoded("größer über Öl\ufffd", 1)),
+        (b"a\x81\x00", "", Decoded("a\ufffd\x00", 1, "cp1252")),
+        (FRENCH.encode("utf-16"), "", Decoded(FRENCH, 0, "utf-16")),
+        (
+            b"English.\n" * 9000 + TRADITIONAL.encode("big5"),
+            "",
+            Decoded("English.\n" * 9000 + TRADITIONAL, 0, "big5"),
+        ),
+    ],
+    ids=lambda value: "",
+)
+def test_a_file_that_may_declare_its_encoding(data, declared, decoded):
+    assert decode_declared(data, declared) == decoded

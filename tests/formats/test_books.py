@@ -9,9 +9,10 @@ import pytest
 
 from danlu.extract.section import Extracted
 from danlu.formats import books
-from danlu.formats.books import BOOKS, answer, decode_book, load, open_books, read_book
+from danlu.formats.books import answer, load, open_books, read_book
 from danlu.formats.raw import Damage, Raw
 from danlu.formats.sections import Joined
+from danlu.formats.settings import GUARDED
 
 PARAGRAPH = f"There was {'a cat and a dog that sat on a mat and ' * 9}so it went on."
 PAPER = r"""\documentclass{article}\title{On Cats}\newcommand{\cat}{\mathrm{cat}}
@@ -38,7 +39,7 @@ def read(kind: str, data: bytes, joined: Joined = WHOLE) -> list[Raw | Damage]:
         return list(read_book(io.BytesIO(data).read, "a", extractor, joined))
 
 
-@pytest.mark.parametrize("kind", BOOKS)
+@pytest.mark.parametrize("kind", sorted(GUARDED))
 def test_what_each_format_needs_is_there(kind: str) -> None:
     load(kind)
 
@@ -55,10 +56,26 @@ def test_a_section_each_with_a_template() -> None:
     assert [raw.text.split("\n")[0] for raw in raws] == ["On Cats: One", "On Cats: One > Deep"]
 
 
-def test_a_novel_in_either_encoding() -> None:
+def test_a_novel() -> None:
     (raw,) = read("gutenberg", NOVEL.encode())
-    assert (raw.text, raw.metadata["title"]) == (PARAGRAPH, "Cats")
-    assert decode_book("\ufeffé".encode()) == decode_book("é".encode("cp1252")) == "é"
+    assert isinstance(raw, Raw)
+    assert (raw.text, raw.metadata["title"], raw.replaced) == (PARAGRAPH, "Cats", 0)
+
+
+def test_what_could_not_be_decoded_is_counted_with_the_first_document() -> None:
+    novel = NOVEL.replace("Title: Cats", "Title: Cats\n\nCharacter set encoding: UTF-8")
+    (raw,) = read("gutenberg", novel.encode().replace(b"There was", b"There \xff was"))
+    assert isinstance(raw, Raw)
+    assert (raw.replaced, raw.text.count("\ufffd")) == (1, 1)
+    paper = PAPER.replace("Deeper", "größer über").encode().replace(b"{One}", b"{On\xff}")
+    raws = read("latex", paper, Joined("section", "", 10_000))
+    assert [raw.replaced for raw in raws if isinstance(raw, Raw)] == [1, 0]
+
+
+def test_a_source_alone_counts_what_it_reads_in() -> None:
+    damage, raw = read("latex", PAPER.replace("Deeper.", "Deeper. \\input{more}").encode())
+    assert damage == Damage("missing_file", "a", detail="more")
+    assert isinstance(raw, Raw)
 
 
 @pytest.mark.parametrize("kind", ["epub", "pdf", "docx", "wikipedia", "stackexchange"])
@@ -86,4 +103,5 @@ def test_the_answer_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
         "sections": [],
         "metadata": {"title": "T"},
         "damages": [("no_text_layer", "page 1")],
+        "replaced": 0,
     }

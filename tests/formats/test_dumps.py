@@ -24,16 +24,16 @@ POSTS = """<posts>
 WHOLE = Joined("file", "", 10_000)
 
 
-def read(kind: str, text: str, joined: Joined = WHOLE) -> list[Raw | Damage]:
+def read(kind: str, text: str, joined: Joined = WHOLE, name: str = "dump.xml") -> list[Raw | Damage]:
     with open_books(kind) as extractor:
-        return list(read_dump(io.BytesIO(text.encode()).read, "dump.xml", kind, extractor, joined))
+        return list(read_dump(io.BytesIO(text.encode()).read, name, kind, extractor, joined))
 
 
 def test_articles_of_a_wiki() -> None:
     raw, damage = read("wikipedia", WIKI)
     assert isinstance(raw, Raw)
     assert raw.text == "A cat is a pet.\n\nFood\n\nIt eats."
-    assert (raw.id, raw.group, raw.metadata["title"]) == ("7", "dump.xml#7", "Cat")
+    assert (raw.id, raw.group, raw.metadata["title"]) == ("en.example.org#7", "en.example.org#7", "Cat")
     assert WIKI.encode()[raw.start : raw.end].startswith(b"<page><title>Cat")
     assert isinstance(damage, Damage)
     assert (damage.reason, damage.detail.endswith(": Kitten")) == ("redirect", True)
@@ -41,7 +41,10 @@ def test_articles_of_a_wiki() -> None:
 
 def test_sections_of_an_article_are_documents_of_one_group() -> None:
     raws = read("wikipedia", WIKI, Joined("section", "", 10_000))[:-1]
-    assert [(raw.id, raw.group) for raw in raws] == [("7#0", "dump.xml#7"), ("7#1", "dump.xml#7")]
+    assert [(raw.id, raw.group) for raw in raws] == [
+        ("en.example.org#7#0", "en.example.org#7"),
+        ("en.example.org#7#1", "en.example.org#7"),
+    ]
     assert raws[1].text == "Food\n\nIt eats."
 
 
@@ -57,3 +60,23 @@ def test_a_broken_dump_says_where() -> None:
     damages = [raw for raw in read("wikipedia", WIKI[:-60]) if isinstance(raw, Damage)]
     assert damages
     assert all(damage.detail.startswith("bytes ") for damage in damages)
+
+
+def test_equal_numbers_of_two_dumps_are_two_ids() -> None:
+    german = WIKI.replace("https://en.", "https://de.")
+    wikis = [read("wikipedia", text)[0] for text in (WIKI, german)]
+    names = (
+        "a/cooking.stackexchange.com/Posts.xml",
+        "a/law.stackexchange.com.Posts.xml",
+        "b/Posts.xml",
+        "c/Posts.xml",
+    )
+    sites = [read("stackexchange", POSTS, name=name)[0] for name in names]
+    assert [raw.id for raw in wikis + sites if isinstance(raw, Raw)] == [
+        "en.example.org#7",
+        "de.example.org#7",
+        "cooking.stackexchange.com#1",
+        "law.stackexchange.com#1",
+        "b/Posts.xml#1",
+        "c/Posts.xml#1",
+    ]

@@ -60,9 +60,20 @@ def test_a_file_is_read_section_by_section():
 def test_odd_texts():
     assert sections_of("").sections == ()
     assert sections_of("#\n\n##\n").sections == ()
-    assert sections_of("a\r\nb").sections == (Section((), "a\nb"),)
+    assert sections_of("# H\r\n\r\na\r\nb\r\n").sections == (Section(("H",), "a\r\nb"),)
     for long in ("x #" * 50_000, " " * 50_000 + "x", "\t" * 50_000):
         assert len(sections_of(f"# {long}\n\ntext").sections) == 1
     assert sections_of("## C# ##\nx").sections[0].headings == ("C#",)
     assert sections_of("## C#\nx").sections[0].headings == ("C#",)
     assert sections_of("```\n# open").sections[0].text == "```\n# open"
+
+
+def test_text_stays_as_it_is_written():
+    text = "a\u2028# no heading\x85b\x0cc\r\nd\x1c\u2029e"
+    assert sections_of(text).sections == (Section((), text),)
+
+
+def test_a_fence_with_words_behind_it_closes_nothing():
+    text = "```sh\n```python\n# no heading\n``` \t"
+    assert [section.headings for section in sections_of(f"{text}\n# H\nx").sections] == [(), ("H",)]
+    assert sections_of(text).sections[0].text == text.rstrip("\n")

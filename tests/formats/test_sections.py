@@ -42,3 +42,14 @@ def test_what_has_no_text_or_too_much_is_counted():
     chinese = Extracted((Section((), "丹炉丹炉"),))
     assert raws("file", limit=11, found=chinese)[0].reason == "too_long"
     assert raws("file", limit=12, found=chinese)[0].text == "丹炉丹炉"
+
+
+def test_a_source_without_any_section_is_counted():
+    for found in (Extracted(()), Extracted((Section(("Book",), ""),))):
+        assert raws("section", found=found) == [Damage("no_text", "a.epub", detail="7")]
+
+
+def test_what_was_replaced_is_counted_once():
+    found = Extracted((Section((), "a\ufffd"), Section((), "b")), replaced=1)
+    assert [raw.replaced for raw in raws("section", found=found)] == [1, 0]
+    assert [raw.replaced for raw in raws("file", found=found)] == [1]

@@ -105,3 +105,16 @@ def test_past_the_budget_the_text_stays():
     made, expander = run(big)
     assert made.endswith(" the end")
     assert expander.refused["a"] > 0
+
+
+def test_a_file_that_would_not_be_read_is_not_asked_for():
+    asked = []
+
+    def find(command, name):
+        asked.append(name)
+        return scan(("x" * 9 + "\\input{a}") * 2_000 if name == "a" else "y " * (BUDGET // 3))
+
+    expander = Expander(find, 100)
+    expander.run(scan("\\input{a}" + "\\input{b}" * 50))
+    assert asked == ["a", "b"]
+    assert expander.refused == {"input a": 2_000, "input b": 50}

@@ -3,6 +3,7 @@
 import pytest
 
 from danlu.extract.section import Section, join_sections
+from danlu.latex import project
 from danlu.latex.project import extract, find_main
 
 HEAD = "\\documentclass{article}\n\\begin{document}\n"
@@ -96,3 +97,19 @@ def test_damages_name_what_was_unknown_or_too_much():
 def test_crlf_and_lone_signs():
     source = paper("a % c\r\nb\r\n\r\n\\ { } \\").replace("\n\n", "\r\n")
     assert join_sections(extract({"a.tex": source.encode()}).sections).startswith("a b")
+
+
+def test_a_file_is_scanned_once_however_often_it_is_read(monkeypatch):
+    scanned = []
+    real = project.scan
+    monkeypatch.setattr(
+        project, "scan", lambda text, *rest, **more: scanned.append(text) or real(text, *rest, **more)
+    )
+    found = extract(encoded({"main.tex": paper("\\input{a} " * 9), "a.tex": "x"}))
+    assert found.sections[0].text == " ".join("x" * 9)
+    assert len(scanned) == 2
+
+
+def test_what_cannot_be_decoded_is_counted():
+    found = extract({"a.tex": paper("größer über Öl #").encode().replace(b"#", b"\xff")})
+    assert (found.replaced, found.damages) == (1, ())

@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import zlib
 
 import pytest
 
@@ -75,3 +76,31 @@ def test_too_many_files(monkeypatch):
     monkeypatch.setattr("danlu.latex.unpack.MOST_FILES", 3)
     with pytest.raises(ValueError, match="more than 3 files"):
         unpack(tar(dict.fromkeys((f"{n}.tex" for n in range(4)), b"")), LIMIT)
+
+
+def test_a_source_that_only_looks_like_an_old_tar():
+    source = bytearray(PAPER + b"%" * 600)
+    source[148:156] = b"20190109"
+    assert unpack(bytes(source), LIMIT) == {"main.tex": bytes(source)}
+
+
+def test_members_of_a_gzip_file_are_fed_once(monkeypatch):
+    fed = 0
+
+    class Counting:
+        def __init__(self, window):
+            self._decoder = decompressobj(window)
+
+        def decompress(self, data, most):
+            nonlocal fed
+            fed += len(data)
+            return self._decoder.decompress(data, most)
+
+        def __getattr__(self, name):
+            return getattr(self._decoder, name)
+
+    data = b"".join(gzip.compress(b"%d " % number) for number in range(1000)) + b"\0" * 9
+    decompressobj = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    assert unpack(data, LIMIT)["main.tex"].split() == [b"%d" % number for number in range(1000)]
+    assert fed < 20 * len(data)

@@ -187,3 +187,11 @@ def test_deep_tables_are_read():
     for _ in range(150):
         inner = f"<w:tbl><w:tr><w:tc>{inner}</w:tc></w:tr></w:tbl>"
     assert text_of(inner) == "a"
+
+
+def test_nested_text_boxes_are_read_once_each():
+    box = "<w:p/>"
+    for number in range(24):
+        box = f"<w:txbxContent>{paragraph(run(f'box {number}'), f'<w:r><w:pict>{box}</w:pict></w:r>')}</w:txbxContent>"
+    found = text_of(paragraph(f"<w:r><w:pict>{box}</w:pict></w:r>"))
+    assert found.split("\n\n") == [f"box {number}" for number in reversed(range(24))]

@@ -1,5 +1,8 @@
 """EPUB books: the spine in order, titles from the contents, everything else refused or named."""
 
+import io
+import zipfile
+
 import pytest
 
 from danlu.extract.section import Section, join_sections
@@ -49,6 +52,11 @@ def test_the_spine_is_the_order():
     assert join_sections(extract(data).sections) == "first\n\nsecond"
 
 
+def parts_of(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
 def test_a_page_of_links_is_a_table_of_contents():
     links = "".join(f'<p><a href="{name}">Chapter {name}</a></p>' for name in PAGES)
     assert extract(make_epub({"toc.xhtml": links, **PAGES}, nav=NAV)).sections == SECTIONS
@@ -59,8 +67,7 @@ def test_addresses_are_unquoted_and_stay_inside():
     with pytest.raises(ValueError, match="outside of itself"):
         extract(data)
     package = make_epub({"a.xhtml": "<p>x</p>"})
-    members = zip_guard.Members(package)
-    parts = {name: members.read(name) for name in members.names()}
+    parts = parts_of(package)
     parts["OEBPS/book.opf"] = parts["OEBPS/book.opf"].replace(b'href="a.xhtml"', b'href="sub%20one/a.xhtml"')
     parts["OEBPS/sub one/a.xhtml"] = parts.pop("OEBPS/a.xhtml")
     assert join_sections(extract(make_zip(parts)).sections) == "x"
@@ -77,8 +84,8 @@ def test_what_cannot_be_read_is_a_damage():
     assert [reason for reason, _ in book.damages] == ["broken_part"]
     assert "bad.xhtml: declares an entity" in book.damages[0][1]
     missing = data.replace(b"three.xhtml", b"third.xhtml", 0)
-    members = zip_guard.Members(missing)
-    parts = {name: members.read(name) for name in members.names() if name != "OEBPS/two.xhtml"}
+    parts = parts_of(missing)
+    del parts["OEBPS/two.xhtml"]
     assert ("broken_part", "OEBPS/two.xhtml: has no OEBPS/two.xhtml") in extract(make_zip(parts)).damages
     parts["OEBPS/book.opf"] = parts["OEBPS/book.opf"].replace(b'idref="p3"', b'idref="nowhere"')
     assert extract(make_zip(parts)).damages[0][0] == "missing_part"
@@ -139,3 +146,11 @@ def test_every_truncation_is_an_answer():
     for end in range(0, len(whole), 7):
         with pytest.raises(ValueError, match="ZIP"):
             extract(whole[:end])
+
+
+def test_undecodable_bytes_of_pages_are_counted():
+    parts = parts_of(make_epub({"a.xhtml": "<p>a", "b.xhtml": "<p>b"}))
+    parts["OEBPS/a.xhtml"] = b"<p>caf\xe9 \x81<p>"
+    book = extract(make_zip(parts))
+    assert book.replaced == 1
+    assert join_sections(book.sections).startswith("caf\xe9 \ufffd")

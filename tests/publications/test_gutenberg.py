@@ -3,7 +3,7 @@
 import pytest
 
 from danlu.extract.section import Section, join_sections
-from danlu.publications.gutenberg import extract
+from danlu.publications.gutenberg import extract, extract_text
 
 HEADER = """The Project Gutenberg EBook of The Small Book, by Ann Author
 
@@ -96,7 +96,7 @@ SECTIONS = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_book(newline):
-    book = extract((HEADER + BOOK + FOOTER).replace("\n", newline))
+    book = extract_text((HEADER + BOOK + FOOTER).replace("\n", newline))
     assert [section.headings for section in book.sections[:3]] == [
         section.headings for section in SECTIONS[:3]
     ]
@@ -140,7 +140,7 @@ def test_a_book(newline):
     ],
 )
 def test_marks_of_all_times(begin, end):
-    book = extract(
+    book = extract_text(
         f"The Project Gutenberg Etext of X, by Y Z [Etext #11]\n\n{begin}\n\nThe text.\n\n{end}\n\nlicence\n"
     )
     assert join_sections(book.sections) == "The text."
@@ -155,14 +155,14 @@ def test_marks_of_all_times(begin, end):
     "text", ["", " ", "a", "今天天气很好。", "a\n\nb\x00\ud800\U0001f600", "x" * 100_000, "\n" * 1000]
 )
 def test_a_text_without_marks_is_kept_and_said(text):
-    book = extract(text)
+    book = extract_text(text)
     assert join_sections(book.sections) == text.strip(" \n")
     assert [reason for reason, _ in book.damages] == ["no_start_mark", "no_end_mark"]
 
 
 def test_levels_of_parts_and_chapters():
     lines = ["BOOK ONE", "CHAPTER I", "x", "I", "y", "CHAPTER II. A NAME", "z", "BOOK TWO", "Chapter 3", "w"]
-    book = extract("\n\n\n".join(lines))
+    book = extract_text("\n\n\n".join(lines))
     assert [(section.headings, section.text) for section in book.sections] == [
         (("BOOK ONE", "CHAPTER I"), "x"),
         (("BOOK ONE", "CHAPTER I", "I"), "y"),
@@ -172,7 +172,7 @@ def test_levels_of_parts_and_chapters():
 
 
 def test_chinese_books_have_chapters():
-    book = extract(
+    book = extract_text(
         "第一回\u3000甄士隱夢幻識通靈\n\n\u3000\u3000此開卷第一回也。\n\n第二回 賈夫人仙逝揚州城\n\n詩云。"
     )
     assert [(section.headings, section.text) for section in book.sections] == [
@@ -182,9 +182,42 @@ def test_chinese_books_have_chapters():
 
 
 def test_a_sentence_in_capitals_within_a_paragraph_is_no_heading():
-    assert extract("a b c\n\nNO SMOKING\n\nd e f").sections == (Section((), "a b c\n\nNO SMOKING\n\nd e f"),)
+    assert extract_text("a b c\n\nNO SMOKING\n\nd e f").sections == (
+        Section((), "a b c\n\nNO SMOKING\n\nd e f"),
+    )
 
 
 def test_long_lines_are_read_in_linear_time():
     for line in ("*** " * 200_000, "A " * 400_000, "Project Gutenberg of " * 40_000, "第一" * 300_000):
-        assert extract(line).sections
+        assert extract_text(line).sections
+
+
+CHINESE = "今天天氣很好，我們去公園裡散步。孩子們在草地上跑來跑去，大人們坐在樹下說話。這是一個平常的星期天。"
+
+
+@pytest.mark.parametrize(
+    ("header", "codec", "text", "guessed"),
+    [
+        ("", "utf-8", "é", ""),
+        ("", "utf-8-sig", "é", ""),
+        ("Character set encoding: Big5", "big5", "甲", ""),
+        ("Character set encoding: ISO-8859-2", "iso-8859-2", "łódź", ""),
+        ("Character set encoding: ISO-8859-1", "cp1252", "“é”", ""),
+        ("Character set encoding: ISO Latin-1", "cp1252", "é", ""),
+        ("Character set encoding: ASCII", "cp1252", "Noël était là.", "cp1252"),
+        ("", "big5", CHINESE, "big5"),
+        ("", "cp1252", "Les élèves étaient là.", "cp1252"),
+    ],
+)
+def test_encodings(header, codec, text, guessed):
+    book = extract(f"{header}\n\n{text}\n".encode(codec))
+    assert text in join_sections(book.sections)
+    assert [detail for reason, detail in book.damages if reason == "guessed_encoding"] == [guessed] * bool(
+        guessed
+    )
+    assert book.replaced == 0
+
+
+def test_what_cannot_be_decoded_is_counted():
+    book = extract(b"Character set encoding: UTF-8\n\nA caf\xe9 \xff.")
+    assert (book.replaced, book.sections[0].text.count("\ufffd")) == (2, 2)

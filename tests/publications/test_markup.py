@@ -157,3 +157,12 @@ def test_html_is_read_in_linear_time(part):
     with suppress(ValueError):  # nested too deep
         read_html(text, Said())
     assert Counted.searched <= 5 * len(text)
+
+
+def test_defaults_of_attributes_are_refused():
+    declared = '<!DOCTYPE a [<!ATTLIST b c CDATA "' + "x" * 1000 + '">]><a>' + "<b/>" * 1000 + "</a>"
+    said = Said()
+    with pytest.raises(ValueError, match="default of an attribute"):
+        read_xml(declared.encode(), said)
+    assert said.parts == []
+    assert said_of(read_xml, b"<!DOCTYPE a [<!ATTLIST a b CDATA #IMPLIED>]><a b='c'/>") == "<a b=c></a>"

@@ -247,3 +247,22 @@ def test_dirty_input_loses_only_what_is_broken(tmp_path, name, data, count, reas
     assert documents[-1].text == "the next file"
     assert [damage.reason for damage in damages] == reasons
     assert all(damage.source == name for damage in damages)
+
+
+def test_sites_of_one_domain_keep_their_own_questions(tmp_path):
+    row = '<posts><row Id="1" PostTypeId="1" Title="T" Body="&lt;p&gt;about {}&lt;/p&gt;"/></posts>'
+    for site in ("cooking.stackexchange.com", "law.stackexchange.com"):
+        (tmp_path / site).mkdir()
+        (tmp_path / site / "Posts.xml").write_text(row.format(site))
+    documents, damages = read(tmp_path, paths=["**/Posts.xml"], format="stackexchange")
+    assert [document.id for document in documents] == [
+        "cooking.stackexchange.com#1",
+        "law.stackexchange.com#1",
+    ]
+    assert not damages
+
+
+def test_undecodable_bytes_of_a_book_are_counted(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"Character set encoding: UTF-8\n\n\nA caf\xe9.\n")
+    _, damages = read(tmp_path, format="gutenberg")
+    assert "replaced_bytes" in [damage.reason for damage in damages]

@@ -1,9 +1,11 @@
 """What a `[[corpus.source]]` refuses."""
 
+from typing import get_args
+
 import pytest
 from pydantic import ValidationError
 
-from danlu.formats.settings import format_of
+from danlu.formats.settings import KNOWN, format_of
 from danlu.read.settings import Source
 
 
@@ -74,3 +76,7 @@ def test_takes_a_key_that_may_have_effect_or_has_its_default(keys):
 )
 def test_the_format_that_a_name_says(name, found):
     assert format_of(name) == found
+
+
+def test_a_source_may_name_every_format():
+    assert set(get_args(Source.model_fields["format"].annotation)) == {"auto", *KNOWN}

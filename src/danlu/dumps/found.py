@@ -11,16 +11,19 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Article:
     """A document of a dump, from byte `start` to `end` of the decompressed stream."""
 
     id: str
+    """Its number, which is its own within `site` alone."""
     start: int
     end: int
     markup: bytes
     """JSON that the format's `extract` reads."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What the dump says of the document, beside what `extract` finds in it."""
+    site: str = ""
+    """The site that was dumped, as "cooking.stackexchange.com"; "" where neither dump nor path says it."""
 
 
 @dataclass(frozen=True, slots=True)

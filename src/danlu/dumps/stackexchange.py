@@ -3,9 +3,8 @@
 Decides: one document for a question, in order of its number. Answers come far behind their question, so that posts are
 first laid down in a SQLite file in the temporary directory (TMPDIR; about as large as Posts.xml) and then read by
 thread. Counted as `Broken`: answers whose question is not there ("no_question"), posts of another kind, such as
-descriptions of tags ("not_a_post"), posts below `min_score` ("low_score"), threads longer than allowed ("too_long"),
-files of a dump that hold no posts ("not_posts"). Guarantees: memory stays at some 100 MB and one thread. Costs:
-xml_stream.py, and the disk.
+descriptions of tags ("not_a_post"), threads longer than allowed ("too_long"), files of a dump that hold no posts
+("not_posts"). Guarantees: memory stays at some 100 MB and one thread. Costs: xml_stream.py, and the disk.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from danlu.dumps.found import Broken, Found
+from danlu.dumps.found import Article, Broken
 from danlu.dumps.threads import pack
 from danlu.dumps.xml_stream import Part, read_parts
 from danlu.errors import DanluError
@@ -53,12 +52,10 @@ class _Post(NamedTuple):
     license: str
 
 
-def read_stackexchange(
-    read: Read, name: str, limit: int, min_score: int | None = None
-) -> Iterator[Found | Broken]:
+def read_stackexchange(read: Read, name: str, limit: int) -> Iterator[Article | Broken]:
     """The questions of one Posts.xml; a thread may hold about `limit` characters of HTML.
 
-    `Found.markup` is for `threads.extract`; metadata: title, tags, score, answers (how many), accepted ("yes"), date,
+    `Article.markup` is for `threads.extract`; metadata: title, tags, score, answers (how many), accepted ("yes"), date,
     license, and site and url where the path names the site ("cooking.stackexchange.com/Posts.xml"). Raises
     InputError where the file is a 7z archive, DanluError where the temporary directory is full.
     """
@@ -69,7 +66,7 @@ def read_stackexchange(
                 query = "SELECT * FROM posts ORDER BY thread, is_answer, number, start"
                 posts = map(_Post._make, database.execute(query))
                 for _, thread in groupby(posts, attrgetter("thread")):
-                    yield from _assemble(thread, _site_of(name), limit, min_score)
+                    yield from _assemble(thread, _site_of(name), limit)
         except sqlite3.OperationalError as error:
             raise DanluError(
                 f"{name}: its posts cannot be laid down in {folder}: {error}; free some space, or set TMPDIR to a "
@@ -128,19 +125,13 @@ def _read_row(part: Part) -> _Post | Broken:
     )
 
 
-def _assemble(
-    thread: Iterator[_Post], site: str, limit: int, min_score: int | None
-) -> Iterator[Found | Broken]:
+def _assemble(thread: Iterator[_Post], site: str, limit: int) -> Iterator[Article | Broken]:
     """The document of one thread, whose question comes first, and what is left out of it."""
     question = next(thread)
     if question.is_answer:
         count = 1 + sum(1 for _ in thread)
         detail = f"question {question.thread} is not in the file; its answers: {count}"
         yield Broken("no_question", question.start, question.end, detail)
-        return
-    if min_score is not None and question.score < min_score:
-        detail = f"question {question.number}: {question.score}"
-        yield Broken("low_score", question.start, question.end, detail)
         return
     answers: list[_Post] = []
     held = len(question.body)
@@ -152,8 +143,6 @@ def _assemble(
             return
         if not post.is_answer:
             yield Broken("repeated", post.start, post.end, f"question {post.number} is there twice")
-        elif min_score is not None and post.score < min_score:
-            yield Broken("low_score", post.start, post.end, f"answer {post.number}: {post.score}")
         else:
             answers.append(post)
     answers.sort(key=lambda post: (str(post.number) != question.accepted, -post.score, post.number))
@@ -171,7 +160,7 @@ def _assemble(
         "url": f"https://{site}/questions/{question.number}" if site else "",
     }
     metadata = {key: value for key, value in said.items() if value}
-    yield Found(str(question.number), question.start, question.end, markup, metadata)
+    yield Article(str(question.number), question.start, question.end, markup, metadata, site)
 
 
 def _number(text: str) -> int | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from danlu.dumps.found import Broken, Found
+from danlu.dumps.found import Article, Broken
 from danlu.dumps.wikitext import pack
 from danlu.dumps.xml_stream import Element, Part, read_parts
 from danlu.extract.packed import Read
@@ -32,11 +32,16 @@ class Site:
     file_names: tuple[str, ...] = ()
     category_names: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """Its address as a name, as "en.wikipedia.org"; all languages of Wikipedia give themselves the same name."""
+        return self.base.partition("://")[2].rstrip("/").removesuffix("/wiki")
 
-def read_wikipedia(read: Read, name: str, limit: int) -> Iterator[Found | Broken]:
+
+def read_wikipedia(read: Read, name: str, limit: int) -> Iterator[Article | Broken]:
     """The articles of one dump, in its order; a page may hold about `limit` characters.
 
-    `Found.markup` is for `wikitext.extract`; metadata: title, revision, date (of the revision), url, language. Raises
+    `Article.markup` is for `wikitext.extract`; metadata: title, revision, date (of the revision), url, language. Raises
     InputError where the file is a 7z archive.
     """
     site: Site | None = None
@@ -66,7 +71,7 @@ def _read_site(info: Element, language: str) -> Site:
     return Site(language, f"{base}/" if base else "", *found)
 
 
-def _read_page(part: Part, site: Site) -> Found | Broken:
+def _read_page(part: Part, site: Site) -> Article | Broken:
     page = part.element
     title, number = page.child_text("title"), page.child_text("id")
     revision = page.child("revision") or Element("revision", {})
@@ -89,4 +94,5 @@ def _read_page(part: Part, site: Site) -> Found | Broken:
         "url": site.base + quote(title.replace(" ", "_"), safe="/:@!$*(),;'~") if site.base else "",
         "language": site.language,
     }
-    return Found(number, part.start, part.end, markup, {key: value for key, value in said.items() if value})
+    metadata = {key: value for key, value in said.items() if value}
+    return Article(number, part.start, part.end, markup, metadata, site.name)

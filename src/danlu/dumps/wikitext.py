@@ -15,7 +15,6 @@ from typing import Any
 
 from danlu.dumps.wiki_lines import CONTROLS, to_paragraphs
 from danlu.dumps.wiki_nodes import Reader, tables
-from danlu.errors import MissingError
 from danlu.extract.section import Extracted, Section
 
 _FILES = (
@@ -57,30 +56,19 @@ def pack(
 def extract(markup: bytes) -> Extracted:
     """The sections of a packed article, and `categories` (joined by "; ") as metadata.
 
-    Raises ValueError where it is no article, MissingError where mwparserfromhell is not installed.
+    Raises ValueError where it is no article, ImportError where mwparserfromhell is not installed.
     """
     value = json.loads(markup)
     return convert(value["wikitext"], value["language"], value["files"], value["categories"])
 
 
-def load() -> None:
-    """Imports the parser. Raises MissingError."""
-    try:
-        import mwparserfromhell  # noqa: F401
-    except ImportError as error:
-        raise MissingError(
-            'Wikipedia dumps need mwparserfromhell, which is not installed: pip install "danlu[corpus]"'
-        ) from error
-
-
 def convert(
-    wikitext: str, language: str = "en", file_names: Sequence[str] = (), category_names: Sequence[str] = ()
+    wikitext: str, language: str, file_names: Sequence[str], category_names: Sequence[str]
 ) -> Extracted:
     """The sections of an article's wikitext; names of namespaces are those of its site, beside the common ones.
 
-    Raises MissingError where mwparserfromhell is not installed.
+    Raises ImportError where mwparserfromhell is not installed.
     """
-    load()
     import mwparserfromhell
 
     tongue = language.partition("-")[0]

@@ -3,7 +3,8 @@
 Decides for a file, never for a line of it: one with more broken than sound multi-byte sequences, and more than one in a
 thousand bytes, is in another encoding and is refused, never read as rubbish; one with fewer is UTF-8 that was damaged,
 and its bad bytes become U+FFFD. A single stray byte refuses nothing. The guess decodes a sample with each candidate and
-looks for the characters that fill real text of that script. A file of lines, which may be read in parts, is judged by
+looks for the characters that fill real text of that script. Books and papers, which may say their encoding, are read in
+what they say or in the guess (`decode_declared`). A file of lines, which may be read in parts, is judged by
 its first JUDGED_BYTES alone (`formats/streams.py`). Costs: one C pass for sound text.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from danlu.errors import InputError
 
@@ -50,6 +52,11 @@ _CANDIDATES = (
     _Candidate("cp1251", re.compile("[а-яё]"), 0.6, density=0.4),
     _Candidate("cp1252", re.compile("[À-ÖØ-öø-ÿŒœŠšŽž‘’“”–—…«»°©®€£§¿¡ºª\xa0]"), 0.7),
 )
+_CONTEXT_BYTES = 1 << 12
+"""Before the first foreign byte, so that a foreign word is not taken for a foreign text."""
+_UTF8 = ("utf-8", "utf8")
+_WESTERN = "cp1252"
+"""What is not even printable in Latin-1 is most likely this."""
 _BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -129,8 +136,33 @@ def decode(data: bytes, source: str, start: int = 0) -> tuple[str, int]:
     return decoded
 
 
+class Decoded(NamedTuple):
+    """A text, how many places of it became U+FFFD, and its encoding where that was guessed, else ""."""
+
+    text: str
+    replaced: int
+    guessed: str = ""
+
+
+def decode_declared(data: bytes, declared: str = "") -> Decoded:
+    """A whole file that is UTF-8, damaged UTF-8, or in an encoding that it declares; else in the guessed one."""
+    try:
+        return Decoded(data.decode("utf-8-sig"), 0)
+    except UnicodeDecodeError as error:
+        first = error.start
+    text, replaced = _replace(data)
+    if declared in _UTF8 or len(_MULTIBYTE.findall(data)) > replaced:
+        return Decoded(text.removeprefix("\ufeff"), replaced)
+    # From a line's beginning, where a character begins in every encoding but those that a mark names.
+    is_marked = any(data.startswith(mark) for mark, _ in _BOMS)
+    start = 0 if is_marked else data.rfind(b"\n", 0, max(0, first - _CONTEXT_BYTES)) + 1
+    guessed = "" if declared else guess_encoding(data[start : start + _SAMPLE_BYTES]) or _WESTERN
+    text = data.decode(declared or guessed, "replace")
+    return Decoded(text, text.count("\ufffd"), guessed)
+
+
 def guess_encoding(sample: bytes) -> str | None:
-    """The encoding that a sample looks like, or None; a guess is only ever shown, never acted on."""
+    """The encoding that a sample looks like, or None."""
     for mark, encoding in _BOMS:
         if sample.startswith(mark):
             return encoding

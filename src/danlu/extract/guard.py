@@ -39,7 +39,6 @@ class Extractor:
     def __init__(self, name: str, module: str = HTML) -> None:
         self._name, self._module = name, module
         self._process: subprocess.Popen[bytes] | None = None
-        self._is_fresh = True
 
     def extract(self, data: bytes, charset: str = "") -> Page:
         """The main text of a page; `charset` is what its server declares. Raises as `ask`."""
@@ -50,11 +49,11 @@ class Extractor:
 
         Raises ExtractionError where it cannot be read, MissingError where what reads it is not installed.
         """
-        was_fresh = self._process is None or self._is_fresh
+        is_fresh = self._process is None
         try:
             return self._ask(data, charset)
         except ExtractionError:
-            if was_fresh:
+            if is_fresh:
                 raise
         # An old process may have leaked memory: the page is innocent until a new one fails.
         self.close()
@@ -62,7 +61,6 @@ class Extractor:
 
     def _ask(self, data: bytes, charset: str) -> dict[str, Any]:
         process = self._started()
-        self._is_fresh = False
         assert process.stdin
         assert process.stdout
         try:
@@ -90,7 +88,6 @@ class Extractor:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
-            self._is_fresh = True
             self._check_start(self._process)
         return self._process
 

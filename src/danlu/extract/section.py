@@ -29,6 +29,8 @@ class Extracted:
     """Such as title, author, language, date: what the format itself says of the document."""
     damages: tuple[tuple[str, str], ...] = ()
     """(reason, detail) of what could not be read, e.g. ("no_text_layer", "pages 3 to 9")."""
+    replaced: int = 0
+    """Undecodable places that became U+FFFD."""
 
 
 def join_sections(sections: Sequence[Section]) -> str:

@@ -16,53 +16,33 @@ from danlu.extract.packed import Read
 from danlu.extract.section import Extracted, Section
 from danlu.formats.raw import Damage, Raw
 from danlu.formats.sections import Joined, Place, raws_of
+from danlu.formats.settings import KNOWN
 from danlu.formats.streams import read_whole
 
-BOOKS = {
-    "epub": ("danlu.publications.epub", "danlu"),
-    "pdf": ("danlu.publications.pdf", "pypdfium2"),
-    "docx": ("danlu.publications.docx", "danlu"),
-    "gutenberg": ("danlu.publications.gutenberg", "danlu"),
-    "latex": ("danlu.latex.project", "danlu"),
-    "wikipedia": ("danlu.dumps.wikitext", "mwparserfromhell"),
-    "stackexchange": ("danlu.dumps.threads", "danlu"),
-}
-"""By format, the module whose `extract(data)` reads it, and the package that this needs."""
 _FILE_TO_TEXT = 10
 _MOST_SOURCES_BYTES = 200_000_000
 """What the archive of a paper may hold."""
-_OLD_ENCODING = "cp1252"
-"""Of Gutenberg's files that are not UTF-8."""
 
 
 def load(kind: str) -> None:
     """Imports what a format needs. Raises ImportError."""
-    for name in BOOKS[kind]:
+    for name in filter(None, (KNOWN[kind].module, KNOWN[kind].package)):
         import_module(name)
 
 
 def answer(data: bytes, charset: str, kind: str) -> dict[str, Any]:  # noqa: ARG001  (only pages have one)
     """What the guarded process answers: a book as plain values."""
-    module = import_module(BOOKS[kind][0])
+    module = import_module(KNOWN[kind].module)
     if kind == "latex":
         found = module.extract(import_module("danlu.latex.unpack").unpack(data, _MOST_SOURCES_BYTES))
-    elif kind == "gutenberg":
-        found = module.extract(decode_book(data))
     else:
         found = module.extract(data)
     return {
         "sections": [[list(section.headings), section.text] for section in found.sections],
         "metadata": dict(found.metadata),
         "damages": list(found.damages),
+        "replaced": found.replaced,
     }
-
-
-def decode_book(data: bytes) -> str:
-    """A plain text of Project Gutenberg: UTF-8, or the encoding of its older files."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode(_OLD_ENCODING, "replace")
 
 
 def open_books(kind: str) -> Extractor:
@@ -93,4 +73,5 @@ def ask_book(
         return
     sections = tuple(Section(tuple(headings), text) for headings, text in value["sections"])
     damages = tuple((reason, detail) for reason, detail in value["damages"])
-    yield from raws_of(Extracted(sections, {**value["metadata"], **metadata}, damages), place, joined)
+    found = Extracted(sections, {**value["metadata"], **metadata}, damages, value["replaced"])
+    yield from raws_of(found, place, joined)

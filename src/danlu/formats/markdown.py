@@ -27,11 +27,8 @@ def read_markdown(read: Read, name: str, limit: int) -> Iterator[Raw | Damage]:
             yield whole
             continue
         place = Place(name, whole.start, whole.end, name)
-        # What could not be decoded is counted once, with the first section.
-        replaced = whole.replaced
-        for raw in raws_of(sections_of(whole.text), place, Joined(SECTION, "", limit)):
-            yield replace(raw, replaced=replaced) if isinstance(raw, Raw) else raw
-            replaced = 0
+        found = replace(sections_of(whole.text), replaced=whole.replaced)
+        yield from raws_of(found, place, Joined(SECTION, "", limit))
 
 
 def sections_of(text: str) -> Extracted:
@@ -42,15 +39,18 @@ def sections_of(text: str) -> Extracted:
     fence = ""
 
     def close() -> None:
-        body = "\n".join(lines).strip("\n")
+        body = "\n".join(lines).strip("\r\n")
         if body.strip():
             sections.append(Section(tuple(heading for _, heading in path if heading), body))
         lines.clear()
 
-    for line in text.splitlines():
+    # Nothing else ends a line, so that all else stays as it is written.
+    for written in text.split("\n"):
+        line = written.removesuffix("\r")
         mark = _FENCE.match(line)
         if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
+            closes = mark and mark[1].startswith(fence) and not line[mark.end() :].strip(" \t")
+            fence = "" if closes else fence
         elif mark:
             fence = mark[1]
         elif heading := _HEADING.match(line):
@@ -59,7 +59,7 @@ def sections_of(text: str) -> Extracted:
             path[:] = [item for item in path if item[0] < level]
             path.append((level, _without_closing(heading[2] or "")))
             continue
-        lines.append(line)
+        lines.append(written)
     close()
     title = next((one.headings[0] for one in sections if one.headings), "")
     return Extracted(tuple(sections), {"title": title} if title else {})

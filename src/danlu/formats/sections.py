@@ -44,21 +44,31 @@ def raws_of(found: Extracted, place: Place, joined: Joined) -> Iterator[Raw | Da
     for reason, detail in found.damages:
         yield Damage(reason, place.name, detail=f"{place.id}: {detail}" if place.id else detail)
     metadata = {name: value for name, value in found.metadata.items() if value}
+    # What could not be decoded is counted once, with the first document.
+    replaced = found.replaced
     if joined.document != SECTION:
-        yield _raw(join_sections(found.sections), metadata, place, place.id, joined)
+        yield _raw(join_sections(found.sections), metadata, place, place.id, joined, replaced)
         return
-    for number, section in enumerate(found.sections):
-        if section.text:
-            path = {**metadata, "headings": _BETWEEN.join(section.headings)}
-            ident = None if place.id is None else f"{place.id}#{number}"
-            yield _raw(section_text(section), path, place, ident, joined)
+    parts = [(number, section) for number, section in enumerate(found.sections) if section.text]
+    for number, section in parts:
+        path = {**metadata, "headings": _BETWEEN.join(section.headings)}
+        ident = None if place.id is None else f"{place.id}#{number}"
+        raw = _raw(section_text(section), path, place, ident, joined, replaced)
+        yield raw
+        replaced = 0 if isinstance(raw, Raw) else replaced
+    if not parts:
+        yield _without_text(place.name, place.id)
+
+
+def _without_text(name: str, ident: str | None) -> Damage:
+    return Damage("no_text", name, detail=ident or "nothing but markup")
 
 
 def _raw(
-    text: str, metadata: dict[str, str], place: Place, ident: str | None, joined: Joined
+    text: str, metadata: dict[str, str], place: Place, ident: str | None, joined: Joined, replaced: int
 ) -> Raw | Damage:
     if not text.strip():
-        return Damage("no_text", place.name, detail=ident or "nothing but markup")
+        return _without_text(place.name, ident)
     if joined.template:
         fields = Fields(template=joined.template)
         text = text_of({**dict.fromkeys(fields.of_text), **metadata, "text": text}, fields)
@@ -66,4 +76,4 @@ def _raw(
         return Damage(
             "too_long", place.name, detail=f"{ident or 'its text'}: longer than {joined.limit} bytes"
         )
-    return Raw(text, place.name, place.start, place.end, place.group, ident, metadata=metadata)
+    return Raw(text, place.name, place.start, place.end, place.group, ident, replaced, metadata)

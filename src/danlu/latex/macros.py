@@ -234,10 +234,17 @@ class Expander:
         if command == "InputIfFileExists":
             stream.argument()
             stream.argument()
+        mark = f"\\input {name}"
+        # What would not be read is not scanned either.
+        if stream.depth(mark) or stream.budget <= 0:
+            self.refused[f"input {name}"] += 1
+            return
         tokens = self._find_file(command, name)
         if tokens is None:
             self.missing[name] = None
-        elif stream.depth(f"\\input {name}") or not stream.push(tokens, f"\\input {name}"):
+        elif not stream.push(tokens, mark):
+            # Else every command that names the file would count its length again.
+            stream.budget = 0
             self.refused[f"input {name}"] += 1
 
     def _read_styles(self, stream: Stream) -> None:

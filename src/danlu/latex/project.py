@@ -12,7 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from danlu.extract.encoding import guess_encoding
+from danlu.extract.encoding import decode_declared
 from danlu.extract.section import Extracted
 from danlu.latex.macros import Expander
 from danlu.latex.scan import Token, declared_verbatim, scan
@@ -50,8 +50,11 @@ def extract(files: Mapping[str, bytes]) -> Extracted:
     Metadata: title, author ("; " between them), date, keywords. Damages: unknown_macro, missing_file, macro_limit,
     unclosed_formula, guessed_encoding, other_document. Raises ValueError where no file is a LaTeX source.
     """
-    damages: list[tuple[str, str]] = []
-    texts = {posixpath.normpath(name): _decoded(name, data, damages) for name, data in files.items()}
+    decoded = {name: decode_declared(data, _declared(data)) for name, data in files.items()}
+    texts = {posixpath.normpath(name): found.text for name, found in decoded.items()}
+    damages = [
+        ("guessed_encoding", f"{name}: {found.guessed}") for name, found in decoded.items() if found.guessed
+    ]
     main, others = find_main(texts)
     verbatim = frozenset[str]().union(*map(declared_verbatim, texts.values()))
     finder = _Finder(texts, main, verbatim)
@@ -65,7 +68,8 @@ def extract(files: Mapping[str, bytes]) -> Extracted:
     if expander.refused:
         damages.append(("macro_limit", _listed(f"{name} {n}" for name, n in expander.refused.most_common())))
     damages += _unknown(facts)
-    return Extracted(sections, facts.metadata, tuple(damages))
+    replaced = sum(found.replaced for found in decoded.values())
+    return Extracted(sections, facts.metadata, tuple(damages), replaced)
 
 
 def find_main(texts: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -119,6 +123,7 @@ class _Finder:
         self._folder = posixpath.dirname(main)
         self._verbatim = verbatim
         self._by_name: dict[str, str] = {}
+        self._scanned: dict[tuple[str, bool], Sequence[Token]] = {}
         for name in texts:
             self._by_name.setdefault(posixpath.basename(name), name)
 
@@ -134,6 +139,11 @@ class _Finder:
         return None
 
     def _tokens(self, path: str, is_style: bool) -> Sequence[Token]:
+        if (path, is_style) not in self._scanned:
+            self._scanned[path, is_style] = self._scan(path, is_style)
+        return self._scanned[path, is_style]
+
+    def _scan(self, path: str, is_style: bool) -> Sequence[Token]:
         text = self._texts[path]
         body = _BODY.search(text) if _PART.search(text) else None
         if body:
@@ -141,16 +151,10 @@ class _Finder:
         return scan(text, self._verbatim, at_is_letter=is_style)
 
 
-def _decoded(name: str, data: bytes, damages: list[tuple[str, str]]) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        declared = _INPUT_ENCODING.search(data)
-        codec = _CODECS.get(declared[1].decode().lower(), "") if declared else ""
-        if not codec:
-            codec = guess_encoding(data) or "cp1252"
-            damages.append(("guessed_encoding", f"{name}: {codec}"))
-        return data.decode(codec, "replace")
+def _declared(data: bytes) -> str:
+    """The encoding that inputenc names, "" where that is none known here."""
+    declared = _INPUT_ENCODING.search(data)
+    return _CODECS.get(declared[1].decode().lower(), "") if declared else ""
 
 
 def _unknown(facts: Facts) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ the limit in it is refused whole, since no paper has one. Guarantees: memory sta
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import zlib
 from pathlib import PurePosixPath
@@ -16,7 +17,11 @@ SOURCES = frozenset((".tex", ".ltx", ".latex", ".sty", ".bbl", ".tikz", ".pgf", 
 MOST_FILES = 10_000
 _GZIP = b"\x1f\x8b"
 _GZIP_WINDOW = 31
+_FIRST_BYTES, _MOST_BYTES = 1 << 8, 1 << 20
+"""Of a gzip member, what is inflated at a time."""
 _TAR_MAGIC = slice(257, 262)
+_ZEROS = re.compile(rb"\0+")
+_OCTAL = re.compile(rb"[0-7]+")
 _FORMATS = {
     b"%PDF": "a PDF",
     b"%!": "PostScript",
@@ -47,22 +52,27 @@ def unpack(data: bytes, limit: int) -> dict[str, bytes]:
 def _inflated(data: bytes, limit: int) -> bytes:
     """All members of a gzip file."""
     parts: list[bytes] = []
-    room = limit
-    while data:
+    place, room = 0, limit
+    while data.startswith(_GZIP, place):
         decoder = zlib.decompressobj(_GZIP_WINDOW)
-        try:
-            part = decoder.decompress(data, room + 1)
-        except zlib.error as error:
-            raise ValueError(f"corrupt gzip: {error}") from error
-        room -= len(part)
-        if room < 0:
-            raise ValueError(f"expands to more than {limit} bytes")
-        if not decoder.eof:
-            raise ValueError("the gzip file ends early")
-        parts.append(part)
-        data = decoder.unused_data.lstrip(b"\0")
-        if data and not data.startswith(_GZIP):
-            break
+        step = _FIRST_BYTES
+        while not decoder.eof:
+            # What lies behind a member is handed back as a copy: a short one is not given the rest of the file.
+            piece = data[place : place + step]
+            if not piece:
+                raise ValueError("the gzip file ends early")
+            try:
+                part = decoder.decompress(piece, room + 1)
+            except zlib.error as error:
+                raise ValueError(f"corrupt gzip: {error}") from error
+            room -= len(part)
+            if room < 0:
+                raise ValueError(f"expands to more than {limit} bytes")
+            parts.append(part)
+            place += len(piece) - len(decoder.unused_data)
+            step = min(2 * step, _MOST_BYTES)
+        if zeros := _ZEROS.match(data, place):
+            place = zeros.end()
     return b"".join(parts)
 
 
@@ -70,9 +80,9 @@ def _is_old_tar(data: bytes) -> bool:
     """A header of tar before POSIX has no magic, but a checksum in octal."""
     head = data[:512]
     checksum = head[148:156].strip(b" \0")
-    if len(head) < 512 or not checksum or not checksum.isdigit():
+    if len(head) < 512 or not _OCTAL.fullmatch(checksum):
         return False
-    return sum(head[:148]) + sum(head[156:]) + 8 * 32 == int(checksum, 8) if b"8" not in checksum else False
+    return sum(head[:148]) + sum(head[156:]) + 8 * 32 == int(checksum, 8)
 
 
 def _members(data: bytes, limit: int) -> dict[str, bytes]:

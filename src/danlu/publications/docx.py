@@ -193,7 +193,7 @@ class _Word:
             elif tag == "instrText" and self._fields:
                 self._fields[-1].code += child.text or ""
             elif tag in ("drawing", "pict", "Choice"):
-                self._boxes += list(child.iter("txbxContent")) if tag != "Choice" else []
+                self._boxes += _outermost_boxes(child) if tag != "Choice" else []
                 yield from self._runs(child) if tag == "Choice" else ()
             elif tag in _LEFT_OUT or (tag in _SAYS and any(field.is_left_out() for field in self._fields)):
                 continue
@@ -246,6 +246,15 @@ def _children(parent: Element, tag: str) -> Iterator[Element]:
             yield child
         elif child.tag in ("sdt", "sdtContent", "customXml", "ins"):
             yield from _children(child, tag)
+
+
+def _outermost_boxes(parent: Element) -> Iterator[Element]:
+    """The text boxes of a drawing; one that is nested in another is read with that."""
+    for child in parent:
+        if child.tag == "txbxContent":
+            yield child
+        elif child.tag != "Fallback":
+            yield from _outermost_boxes(child)
 
 
 def _is_hidden(run: Element) -> bool:

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 
 from danlu.extract.section import Extracted, Section
 from danlu.publications.blocks import HEADING, to_sections
-from danlu.publications.html_text import page_blocks
+from danlu.publications.html_text import PageText, page_blocks
 from danlu.publications.markup import MalformedError, read_tree
 from danlu.publications.zip_guard import Members
 
@@ -49,18 +49,22 @@ def extract(data: bytes) -> Extracted:
     contents = _contents(members, manifest, package, folder)
     sections: list[Section] = []
     damages = [("missing_part", name) for name in unnamed]
+    replaced = 0
     above: tuple[str, ...] = ()
     for item in spine:
         name = _inside(folder, item.get("href", ""))
         entry = contents.get(name)
         above = entry.above if entry else above
         try:
-            sections += _chapter(members.read(name), entry, above)
+            page = page_blocks(members.read(name))
         except ValueError as error:
             damages.append(("broken_part", f"{name}: {error}"))
+            continue
+        replaced += page.replaced
+        sections += _chapter(page, entry, above)
     if not sections and damages:
         raise ValueError(f"no part of the book can be read: {damages[0][1]}")
-    return Extracted(tuple(sections), _metadata(package), tuple(damages))
+    return Extracted(tuple(sections), _metadata(package), tuple(damages), replaced)
 
 
 def _package_name(members: Members) -> str:
@@ -168,8 +172,7 @@ def _entries(entries: Element, above: tuple[str, ...]) -> Iterator[tuple[str, _E
             yield from _entries(inner, (*above, title) if title else above)
 
 
-def _chapter(data: bytes, entry: _Entry | None, above: tuple[str, ...]) -> Iterator[Section]:
-    page = page_blocks(data)
+def _chapter(page: PageText, entry: _Entry | None, above: tuple[str, ...]) -> Iterator[Section]:
     if not page.blocks or page.linked_share >= LINKED_SHARE:
         return
     if (

@@ -3,15 +3,18 @@
 Decides: the book stands between the START and END lines, or, in texts of the 1990s, behind "*END*THE SMALL PRINT" and
 before "End of the Project Gutenberg Etext"; credits of who produced it go too. A chapter begins with a heading of its
 own kind (CHAPTER IV, BOOK TWO, 第三回), or capitals, behind at least two empty lines; the contents, in which the same
-words stand close together, is text. A text without those lines is kept whole, with a damage. Costs: 5-10 MB/s.
+words stand close together, is text. A text without those lines is kept whole, with a damage. What is not UTF-8 is
+read in the encoding that its header names, else in the one that it looks like, which is counted. Costs: 5-10 MB/s.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from danlu.extract.encoding import decode_declared
 from danlu.extract.section import Extracted
 from danlu.publications.blocks import HEADING, PARAGRAPH, Block, to_sections
 from danlu.publications.lines import Words, text_width, unwrap
@@ -41,6 +44,20 @@ _OLD_TITLE = re.compile(
     r"(?:, by (?P<author>.+?))?\s*\**$",
     re.IGNORECASE,
 )
+_CHARSET = re.compile(
+    rb"Character set encoding:[^\r\n]{0,30}?\b(utf-?8|iso-8859-(?:1[013456]|[1-9])|(?:windows-|cp)125[0-8]|big5|gb2312|"
+    rb"gbk|gb18030|shift_jis|euc-jp|euc-kr|koi8-r|latin-?1)\b",
+    re.IGNORECASE,
+)
+_WIDER = {
+    "iso-8859-1": "cp1252",
+    "latin-1": "cp1252",
+    "latin1": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+}
+"""What texts that name the narrower encoding are in: they also have its own quotation marks, or characters."""
+_HEADER_BYTES = 40_000
 _HEADER_LINES, _CREDIT_BLOCKS = 600, 6
 _CODES = """catalan=ca chinese=zh danish=da dutch=nl english=en esperanto=eo finnish=fi french=fr german=de greek=el
 hungarian=hu italian=it japanese=ja latin=la norwegian=no polish=pl portuguese=pt russian=ru spanish=es swedish=sv
@@ -66,7 +83,17 @@ class _Paragraph(NamedTuple):
     empty_before: int
 
 
-def extract(text: str) -> Extracted:
+def extract(data: bytes) -> Extracted:
+    """The sections and the metadata of a file of Project Gutenberg in whatever encoding."""
+    said = _CHARSET.search(data[:_HEADER_BYTES])
+    name = said[1].decode().lower() if said else ""
+    decoded = decode_declared(data, _WIDER.get(name, name))
+    found = extract_text(decoded.text)
+    damages = [("guessed_encoding", decoded.guessed)] if decoded.guessed else []
+    return replace(found, damages=(*found.damages, *damages), replaced=decoded.replaced)
+
+
+def extract_text(text: str) -> Extracted:
     """The sections and the metadata of a text of Project Gutenberg; one without its marks is kept whole, and said."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begin, end, damages = _book(lines)

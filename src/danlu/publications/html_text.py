@@ -8,9 +8,11 @@ Costs: 3-5 MB/s.
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import NamedTuple
 
+from danlu.extract.encoding import Decoded, decode_declared
 from danlu.publications.blocks import HEADING, ITEM, PARAGRAPH, ROW, Block
 from danlu.publications.markup import MalformedError, read_html, read_xml
 
@@ -68,6 +70,10 @@ class _Page:
             if self._skipping or _is_skipped(name, attributes)
             else self._kind(name, attributes, parent)
         )
+        if kind == "row":
+            self._end_row()
+        elif kind == "cell" and not self._row:
+            self._flush()
         self._ends.append((kind, len(self._parts)))
         if kind == "skip":
             self._skipping += 1
@@ -173,20 +179,28 @@ class _Page:
             self.linked += len(text)
 
     def _end_row(self) -> None:
+        row, self._row = self._row, []
+        # Text of a row outside of its cells stands before them.
         self._flush()
-        if len(self._row) == 1:
-            lines = [line.strip() for line in self._row[0].split("\n")]
+        self._write_row(row)
+
+    def _write_row(self, row: list[str]) -> None:
+        if len(row) == 1:
+            lines = [line.strip() for line in row[0].split("\n")]
             self.blocks += [Block(PARAGRAPH, line) for line in lines if line]
-        elif any(cell.strip() for cell in self._row):
-            cells = [" ".join(cell.split()) for cell in self._row]
+        elif any(cell.strip() for cell in row):
+            cells = [" ".join(cell.split()) for cell in row]
             self.blocks.append(Block(ROW, "\t".join(cells).rstrip(), self._tables))
-        self._row = []
 
     def _flush(self) -> None:
         """What was collected becomes a block."""
         if self._cells:
             self._parts.append("\n")
             return
+        if self._row and not any(kind == "row" for kind, _ in self._ends):
+            # Cells that stand in no row.
+            row, self._row = self._row, []
+            self._write_row(row)
         text = "".join(self._parts)
         self._parts.clear()
         if self._preformatted:
@@ -213,28 +227,28 @@ def _is_skipped(name: str, attributes: dict[str, str]) -> bool:
 
 
 class PageText(NamedTuple):
-    """The blocks of a page, and the share of its characters that are links."""
+    """The blocks of a page, the share of its characters that are links, and how many places became U+FFFD."""
 
     blocks: list[Block]
     linked_share: float
+    replaced: int
 
 
 def page_blocks(data: bytes) -> PageText:
     """The blocks of one page of XHTML. Raises ValueError where it declares entities or is nested without end."""
-    page = _Page()
+    page, replaced = _Page(), 0
     try:
         read_xml(data, page)
     except MalformedError:
         page = _Page()
-        read_html(_decode(data), page)
-    return PageText(page.finished(), page.linked / max(1, page.characters))
+        decoded = _decode(data)
+        replaced = decoded.replaced
+        read_html(decoded.text, page)
+    return PageText(page.finished(), page.linked / max(1, page.characters), replaced)
 
 
-def _decode(data: bytes) -> str:
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("windows-1252", "replace")
+def _decode(data: bytes) -> Decoded:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", "replace")
+        return Decoded(text, text.count("\ufffd"))
+    return decode_declared(data, "cp1252")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from danlu.publications.lines import is_unspaced
@@ -33,7 +33,6 @@ class Paragraph:
     lines: list[Line]
     page: int
     is_kept: bool = False
-    texts: list[str] = field(default_factory=list)
 
     @property
     def size(self) -> float:

@@ -1,7 +1,8 @@
 """The members of a ZIP file from a stranger: read one by one, within limits, never written anywhere.
 
-Guarantees: a bomb (one member, or all that are read together, expanding beyond their limits), an encrypted member, a
-name that leads outside, or a damaged file is a ValueError before its bytes are used; a ZIP inside is only bytes.
+Guarantees: a bomb (one member, or all that are read together, expanding beyond their limits), an encrypted member, one
+that is compressed otherwise than by deflate, a name that leads outside, or a damaged file is a ValueError before its
+bytes are used; a ZIP inside is only bytes.
 Costs: zlib's speed; memory of one member at a time, and a kilobyte for each name.
 """
 
@@ -20,6 +21,8 @@ BOMB_BYTES, BOMB_RATIO = 10_000_000, 200
 """A longer member that came out of less than BOMB_BYTES / BOMB_RATIO is no text (deflate's own limit is 1,032)."""
 
 _ENCRYPTED = 1
+_BOUNDED = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""How a member may be compressed: of other ways the package expands a whole piece, however little was asked for."""
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
@@ -44,10 +47,6 @@ class Members:
         """Whether there is such a member."""
         return name in self._members
 
-    def names(self) -> list[str]:
-        """All names, in the order of the file's directory."""
-        return list(self._members)
-
     def read(self, name: str) -> bytes:
         """The bytes of a member. Raises ValueError where it is missing, damaged, encrypted or too large."""
         member = self._members.get(name)
@@ -55,6 +54,8 @@ class Members:
             raise ValueError(f"has no {name}")
         if member.flag_bits & _ENCRYPTED:
             raise ValueError(f"{name} is encrypted")
+        if member.compress_type not in _BOUNDED:
+            raise ValueError(f"{name} is compressed by method {member.compress_type}, not by deflate (8)")
         most = min(MEMBER_BYTES, max(0, self._left))
         try:
             with self._zip.open(member) as opened:
@@ -65,11 +66,10 @@ class Members:
             zlib.error,
             EOFError,
             OSError,
-            NotImplementedError,
             RuntimeError,
+            ValueError,
+            struct.error,
         ) as error:
-            raise ValueError(f"{name} cannot be unpacked: {error}") from error
-        except (struct.error, ValueError) as error:
             raise ValueError(f"{name} cannot be unpacked: {error}") from error
         # What was expanded in vain counts too.
         self._left -= len(data)

@@ -21,9 +21,9 @@ from danlu.extract.guard import Extractor
 from danlu.extract.packed import BrokenStreamError
 from danlu.extract.record import Fields
 from danlu.formats import python_text
-from danlu.formats.books import BOOKS, open_books, read_book
+from danlu.formats.books import open_books, read_book
 from danlu.formats.code import read_code, read_repository
-from danlu.formats.dumps import DUMPS, read_dump
+from danlu.formats.dumps import read_dump
 from danlu.formats.jsonl import read_jsonl
 from danlu.formats.markdown import read_markdown
 from danlu.formats.pages import read_archive, read_page
@@ -31,13 +31,22 @@ from danlu.formats.parquet import read_parquet
 from danlu.formats.plain import read_plain
 from danlu.formats.raw import Damage, Piece, Raw
 from danlu.formats.sections import SECTION, Joined
-from danlu.formats.settings import COMPRESSIONS, FORMATS, PYTHON_PREFIX, format_of
+from danlu.formats.settings import (
+    COMPRESSIONS,
+    FORMATS,
+    GUARDED,
+    PYTHON_PREFIX,
+    Family,
+    format_of,
+    formats_in,
+)
 from danlu.formats.streams import is_remote, open_stream
 from danlu.read.find import find_files, whole_pieces
 from danlu.read.settings import Source
 from danlu.records import Document
 
 _PAGES = "pages"
+_BOOKS, _DUMPS = formats_in(Family.BOOKS), formats_in(Family.DUMPS)
 _PREVIEW_BYTES = 20_000_000
 
 
@@ -62,7 +71,7 @@ def read_pieces(
     is_transcoded = codecs.lookup(source.encoding).name != "utf-8"
     with ExitStack() as stack:
         # None of them starts a process before it is asked.
-        guarded = {kind: stack.enter_context(open_books(kind)) for kind in BOOKS}
+        guarded = {kind: stack.enter_context(open_books(kind)) for kind in GUARDED}
         guarded[_PAGES] = stack.enter_context(Extractor(source.extractor))
         for piece in pieces:
             for raw in _read_piece(piece, source, base, max_document_bytes, guarded):
@@ -139,9 +148,9 @@ def _read_piece(
                     yield from read_archive(read, piece.name, guarded[_PAGES], limit)
                 elif kind == "html":
                     yield from read_page(read, piece.name, guarded[_PAGES], limit)
-                elif kind in DUMPS:
+                elif kind in _DUMPS:
                     yield from read_dump(read, piece.name, kind, guarded[kind], joined)
-                elif kind in BOOKS:
+                elif kind in _BOOKS:
                     yield from read_book(read, piece.name, guarded[kind], joined)
                 elif kind == "md" and source.document == SECTION:
                     yield from read_markdown(read, piece.name, limit)

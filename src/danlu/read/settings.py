@@ -8,19 +8,16 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from danlu.config import Section
-from danlu.formats.settings import PYTHON_PREFIX, format_of
+from danlu.formats.settings import IN_SECTIONS, PYTHON_PREFIX, Family, format_of, formats_in
 
-_RECORDS = frozenset({"jsonl", "parquet"})
-_PAGES = frozenset({"html", "warc"})
-_BOOKS = frozenset({"epub", "pdf", "docx", "latex", "gutenberg"})
-_DUMPS = frozenset({"wikipedia", "stackexchange"})
-_IN_SECTIONS = frozenset({"md", "wikipedia", *_BOOKS})
+_RECORDS = formats_in(Family.RECORDS)
+_MARKED_UP = formats_in(Family.BOOKS, Family.DUMPS)
 _READ_BY: dict[str, frozenset[str]] = {
-    "document": frozenset({"txt"}) | _IN_SECTIONS,
-    "encoding": frozenset({"txt", "md", "jsonl", "code"}),
-    "template": _RECORDS | _BOOKS | _DUMPS,
+    "document": formats_in(Family.PLAIN) | IN_SECTIONS,
+    "encoding": formats_in(Family.PLAIN, Family.CODE) | {"jsonl"},
+    "template": _RECORDS | _MARKED_UP,
     **dict.fromkeys(("text_field", "id_field", "metadata_fields"), _RECORDS),
-    "extractor": _PAGES,
+    "extractor": formats_in(Family.PAGES),
 }
 """Which formats a key has an effect on."""
 
@@ -42,7 +39,8 @@ class Source(Section):
     .zst or .bz2 behind it.
 
     "code": each file is a document; a folder that is a git repository is its tracked files at HEAD. "gutenberg": plain
-    text of Project Gutenberg, without its licence. "latex" also reads the .tar.gz of a paper as arXiv gives it.
+    text of Project Gutenberg, without its licence. "latex": a .tex is read alone, and counts each file that it reads in
+    as missing; the .tar.gz of a paper, as arXiv gives it, is read whole.
     "wikipedia": a dump of MediaWiki in XML, an article each. "stackexchange": a dump's Posts.xml, a question with its
     answers each.
     """
@@ -107,7 +105,7 @@ class Source(Section):
             raise ValueError(f"format has no effect on {', '.join(self.paths)}; remove it")
         # A glob whose name says no format may find any.
         found = {format_of(path) if self.format == "auto" else self.format for path in files}
-        is_marked_up = bool(found) and found <= _BOOKS | _DUMPS
+        is_marked_up = bool(found) and found <= _MARKED_UP
         if is_marked_up and self.is_changed("document") and self.document not in ("file", "section"):
             raise ValueError(f'document is "file" or "section" there, not {self.document!r}')
         if self.document == "section" and "txt" in found:

@@ -23,18 +23,15 @@ from danlu.config import apply_settings
 from danlu.corpus.split import share_above, split_point
 from danlu.errors import InputError, MismatchError, UsageError
 from danlu.files import write_bytes
-from danlu.formats.settings import COMPRESSIONS, FORMATS, format_of
+from danlu.formats.settings import COMPRESSIONS, FORMATS, MARKED_UP, WHOLE, Family, format_of, formats_in
 from danlu.log import human_bytes, say
 from danlu.plan.sizes import Sizes, choose_sizes
 from danlu.recipe import Recipe, load, parse
 from danlu.workflow.run import RUNS, Run, is_run, open_run, resolve
 
-PLAIN = frozenset({"txt", "md"})
+PLAIN = formats_in(Family.PLAIN)
 _PACKED_RATIO = 3
 """Typical bytes of text in a byte of compressed text."""
-_WHOLE = frozenset({"html", "epub", "pdf", "docx", "latex"})
-"""Formats of which each file is a document."""
-_MARKED_UP = frozenset({"html", "warc", "epub", "pdf", "docx"})
 _MARKUP_RATIO = 1 / 3
 """Typical bytes of text in a byte of what is marked up."""
 _FEW_FILES = 20
@@ -73,7 +70,7 @@ class Domain:
     def first_share(self) -> float:
         """The validation share from which on a whole file of the domain is held out; 0 where none has to be."""
         whole = self.plain if self.document == "file" else ()
-        whole += tuple(name for name in self.files if format_of(name) in _WHOLE)
+        whole += tuple(name for name in self.files if format_of(name) in WHOLE)
         return share_above(min(map(split_point, whole))) if whole and len(whole) == len(self.files) else 0.0
 
 
@@ -277,7 +274,7 @@ def _domain(folder: Path, name: str, place: str, paths: Sequence[Path]) -> Domai
 def _text_bytes(path: Path) -> int:
     """About how much text a file holds."""
     ratio = _PACKED_RATIO if path.suffix.lower() in COMPRESSIONS else 1.0
-    if format_of(path.name) in _MARKED_UP:
+    if format_of(path.name) in MARKED_UP:
         ratio *= _MARKUP_RATIO
     return math.ceil(path.stat().st_size * ratio)
 
