@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +40,38 @@ def test_a_scorer_of_labelled_rows(home: Path, capsys: pytest.CaptureFixture[str
     assert "<svg" in (home / "s.html").read_text()
     scorer = load_scorer(home / "s.safetensors")
     assert score_text("kind words", scorer) > 0.5 > score_text("rude words", scorer)
+
+
+def test_what_a_scorer_lacks_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (home / "rows.jsonl").open("a") as file:
+        file.write('{"text": "", "label": 1}\n{"text": "a"}\n{"text": "b"}\n')
+    words = ["corpus", "train-classifier", "s.safetensors", "--labelled", "rows.jsonl", "--set"]
+    assert execute([*words, "max_passes=1"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(
+        r"\nafter 1 passes the weights may be [\d.]+% above the best, more than 0.1%: raise", said
+    )
+    assert said.endswith("\nleft out 3 rows: 2 no label, 1 no text\n")
+    assert execute([*words, "max_passes=1000"]) == 0
+    assert "passes the weights" not in capsys.readouterr().out
+
+
+def test_a_full_output_is_one_error(home: Path) -> None:
+    write_small_run(home)
+    command = [sys.executable, "-m", "danlu", "corpus", "label", "small", "--name", "mara"]
+    for words, typed in (([], "k\nq\n"), (["--report"], "")):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [*command[: None if not words else -2], *words],
+                input=typed,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 1
+        assert done.stderr.startswith("danlu: cannot write the output: No space left on device")
+        assert done.stderr.count("\n") == 1
 
 
 def test_a_scorer_of_two_sides_with_settings_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,6 +132,8 @@ def test_a_scorer_is_not_where_its_page_will_be(
     [
         (["--name", "mara", "--endpoint", "e.toml"], "which nobody does with --endpoint"),
         (["--name", "mara", "--report"], "which nobody does with --report"),
+        (["--report", "--reason", "kept", "--seed", "0"], "leave out --seed and --reason"),
+        (["--export", "out.jsonl", "--count", "3"], "--export takes all draws of the run together"),
         (["--report", "--export", "out.jsonl"], "--report and --export are different things"),
         (["--endpoint", "e.toml", "--export", "out.jsonl"], "--export and --endpoint are different things"),
         (["--endpoint", "e.toml", "--report"], "--report and --endpoint are different things"),
@@ -128,6 +164,10 @@ def test_a_model_of_n_grams(home: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "perplexity" in captured.out
     assert "estimate: order 3" in captured.err
     assert read_card(home / "en.arpa").documents > 150
+    assert "30 % of these are below perplexity" in captured.out
+    assert "half of them have 5 words or fewer" in captured.out
+    assert execute(["corpus", "train-lm", "en.arpa", "good.txt", "--document", "section"]) == 2
+    assert "--document section does not fit good.txt" in capsys.readouterr().err
     assert execute(["corpus", "train-lm", "zh.arpa", "none.txt"]) == 1
     assert "none.txt" in capsys.readouterr().err
     assert not (home / "zh.arpa").exists()
@@ -136,6 +176,9 @@ def test_a_model_of_n_grams(home: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_labels(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     write_small_run(home)
     monkeypatch.setattr(sys, "stdin", io.StringIO("k\nd\nq\n"))
+    for words in (["--report"], ["--export", "out.jsonl"]):
+        assert execute(["corpus", "label", "small", *words]) == 1
+        assert "has no document to label yet" in capsys.readouterr().err
     assert execute(["corpus", "label", "small", "--name", "mara"]) == 0
     assert "2 labelled, 2 of 4 in all by mara" in capsys.readouterr().out
     assert execute(["corpus", "label", "small", "--report"]) == 0

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 Reply = dict[str, Any]
-"""Of a completion: content, finish, usage. Else status, body and headers; or hang_up, to close without a word."""
+"""Of a completion: content, finish, usage. Else status, body and headers; or hang_up, to close without a word.
+drip: bytes that come one by one, without end of the headers ("reply") or behind them ("body")."""
 
 
 @dataclass
@@ -22,6 +23,8 @@ class Seen:
 
     url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
+    hung_up: int = 0
+    """How many replies the client did not wait for."""
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def serve() -> Callable[[Callable[[dict[str, Any], int], Reply]], AbstractContex
 
 @contextmanager
 def _serve(reply: Callable[[dict[str, Any], int], Reply]) -> Iterator[Seen]:
-    lock = threading.Lock()
+    lock, ended = threading.Lock(), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -45,12 +48,29 @@ def _serve(reply: Callable[[dict[str, Any], int], Reply]) -> Iterator[Seen]:
             if answer.get("hang_up"):
                 self.close_connection = True
                 return
+            if "drip" in answer:
+                self._drip(answer)
+                return
             data = _completion(**answer) if "content" in answer else answer.get("body", b"")
             self.send_response(answer.get("status", 200))
             for name, value in {"Content-Length": str(len(data)), **answer.get("headers", {})}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
+
+        def _drip(self, answer: Reply) -> None:
+            self.close_connection = True
+            head = b"HTTP/1.0 %d OK\r\n" % answer.get("status", 200)
+            try:
+                self.wfile.write(head + b"\r\n" if answer["drip"] == "body" else head + b"X-Slow: ")
+                # As long as somebody listens, but not for ever where nobody hangs up.
+                for _ in range(1000):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                    if ended.wait(0.02):
+                        return
+            except OSError:
+                seen.hung_up += 1
 
         def log_message(self, *_: Any) -> None:
             """Silent."""
@@ -66,6 +86,7 @@ def _serve(reply: Callable[[dict[str, Any], int], Reply]) -> Iterator[Seen]:
     try:
         yield seen
     finally:
+        ended.set()
         server.shutdown()
         thread.join()
         server.server_close()

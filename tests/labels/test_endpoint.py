@@ -6,7 +6,7 @@ import pytest
 
 from danlu.errors import InputError, UsageError
 from danlu.labels.answers import Answer, Usage, dearest
-from danlu.labels.endpoint import NoAnswerError, ask, read_key
+from danlu.labels.endpoint import NoAnswerError, RefusedError, ask, read_key
 from danlu.labels.settings import Endpoint
 
 KEY = "sk-very-secret"
@@ -129,6 +129,15 @@ def test_a_refusal_ends_it_and_the_key_is_not_repeated(status, serve):
     assert "\x1b" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("status", "one"), [(400, True), (413, True), (422, True), (401, False), (404, False)]
+)
+def test_a_refusal_of_one_question_is_told_apart(status, one, serve):
+    with serve(lambda *_: {"status": status}) as server, pytest.raises(InputError) as caught:
+        put(server.url)
+    assert isinstance(caught.value, RefusedError) is one
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_refused(status, serve):
     with serve(lambda *_: {"content": "keep"}) as other:
@@ -149,6 +158,7 @@ def test_a_redirect_is_refused(status, serve):
         b'{"choices": [{"message": null}]}',
         b'{"choices": 1}',
         b"\xff\xfe",
+        b"[" * 200_000,
     ],
 )
 def test_another_language_is_refused_and_may_cost(body, serve):

@@ -116,6 +116,50 @@ def test_it_goes_on_where_the_server_failed(tmp_path, serve):
     assert stored(path) == WANTED
 
 
+def number_of(request):
+    return int(request["body"]["messages"][0]["content"].partition("number ")[2].split()[0])
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_document_that_is_refused_does_not_stop_the_others(tmp_path, status, concurrency, serve):
+    path = tmp_path / "labels.jsonl"
+
+    def reply(request, _):
+        refused = number_of(request) in (3, 8)
+        return {"status": status, "body": b"a filter"} if refused else by_number(request)
+
+    with serve(reply) as server:
+        done = label(path, server.url, concurrency=concurrency)
+        assert (done.labelled, done.unreadable, done.refused, done.left) == (14, 4, 2, 0)
+        assert f"{status}" in done.refusal
+        assert "a filter" in done.refusal
+        assert done.spent.received == 18
+        again = label(path, server.url, concurrency=concurrency)
+    assert (again.labelled, again.refused, again.known) == (0, 2, 14)
+    assert len(server.requests) == 22
+    assert stored(path) == {key: value for key, value in WANTED.items() if key not in ("d3", "d8")}
+
+
+def test_where_the_first_few_are_refused_it_ends(tmp_path, serve):
+    path = tmp_path / "labels.jsonl"
+    with (
+        serve(lambda *_: {"status": 400, "body": b"no such model"}) as server,
+        pytest.raises(InputError, match="no such model"),
+    ):
+        label(path, server.url, concurrency=1)
+    assert len(server.requests) == 5
+    with serve(lambda *_: {"status": 400, "body": b"no such model"}) as server:
+        assert label(path, server.url, DOCUMENTS[:4], concurrency=1).refused == 4
+    with serve(lambda request, number: by_number(request) if number == 4 else {"status": 400}) as server:
+        done = label(tmp_path / "other" / "labels.jsonl", server.url, concurrency=1)
+    assert (done.refused, done.unreadable) == (19, 1)
+    with serve(by_number) as server:
+        label(path, server.url, DOCUMENTS[:1])
+    with serve(lambda *_: {"status": 400}) as server:
+        assert label(path, server.url).refused == 19
+
+
 def test_answers_that_never_came_count_against_the_cap(tmp_path, serve):
     path = tmp_path / "labels.jsonl"
     with serve(lambda request, number: by_number(request) if number % 2 else {"hang_up": True}) as server:

@@ -1,5 +1,6 @@
 """Draws from a corpus: the same by the same seed, of one reason, spread over a measure, kept with their texts."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -7,8 +8,8 @@ import pytest
 import small_ledger
 from danlu.account.ledger import EXCERPT_CHARACTERS, Row, ledger_path
 from danlu.account.writing import new_ledger
-from danlu.errors import DamagedError, MismatchError, MissingError
-from danlu.labels.sample import Draw, draw, open_draw
+from danlu.errors import DamagedError, MissingError
+from danlu.labels.sample import Draw, draw, draw_path, open_draw, stored_draws
 from danlu.read.store import part_path, write_part
 from danlu.records import Document
 
@@ -109,22 +110,36 @@ def test_a_draw_is_spread_over_a_measure(large):
 
 
 def test_a_stored_draw_stays_and_grows(large, tmp_path):
-    path = tmp_path / "labels" / "documents.json"
-    first = open_draw(path, large, Draw(5))
-    assert open_draw(path, tmp_path / "gone", Draw(5)) == first
-    assert open_draw(path, tmp_path / "gone", Draw(3)) == first[:3]
-    longer = open_draw(path, large, Draw(12))
+    folder = tmp_path / "labels"
+    first = open_draw(folder, large, Draw(5))
+    assert open_draw(folder, tmp_path / "gone", Draw(5)) == first
+    assert open_draw(folder, tmp_path / "gone", Draw(3)) == first[:3]
+    longer = open_draw(folder, large, Draw(12))
     assert (longer[:5], len(longer)) == (first, 12)
     assert len({one.text_hash for one in longer}) == 12
-    with pytest.raises(MismatchError, match="was drawn with seed 1, reason ''"):
-        open_draw(path, large, Draw(20, seed=2, reason="kept"))
-    path.write_text('{"draw": 1}')
+    draw_path(folder, Draw(5)).write_text('{"draw": 1}')
     with pytest.raises(DamagedError, match="no draw of documents"):
-        open_draw(path, large, Draw(5))
+        open_draw(folder, large, Draw(5))
+
+
+def test_another_way_of_drawing_is_another_draw(large, tmp_path):
+    folder = tmp_path / "labels"
+    with pytest.raises(MissingError, match="has no document to label yet"):
+        stored_draws(folder)
+    ways = [Draw(20), Draw(20, seed=2), Draw(9, reason="kept"), Draw(9, by="score.value")]
+    draws = [open_draw(folder, large, way) for way in ways]
+    assert len({draw_path(folder, way).name for way in ways}) == 4 == len(list(folder.iterdir()))
+    assert re.fullmatch(r"documents-[0-9a-f]{8}\.json", draw_path(folder, ways[0]).name)
+    assert draw_path(folder, Draw(5)) == draw_path(folder, Draw(6))
+    assert [open_draw(folder, tmp_path / "gone", way) for way in ways] == draws
+    every = stored_draws(folder)
+    texts = {document.text_hash for found in draws for document in found}
+    assert sorted(document.text_hash for document in every) == sorted(texts)
+    assert len(texts) < 58
 
 
 def test_a_text_that_is_there_twice_is_labelled_once(corpus, tmp_path):
-    documents = open_draw(tmp_path / "documents.json", corpus, Draw(100))
+    documents = open_draw(tmp_path / "labels", corpus, Draw(100))
     assert len(documents) == len(set(TEXTS.values()))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from danlu.errors import UsageError
 from danlu.files import write_json
-from danlu.labels.sample import Drawn
+from danlu.labels.sample import Draw, Drawn, draw_path
 from danlu.labels.session import Sitting, label_documents, name_of_labeller
 from danlu.labels.store import read_labels, standing
 from danlu.labels.terminal import END
@@ -33,6 +33,10 @@ class Keys:
     def __init__(self, keys):
         self._keys = iter(keys)
         self.shown = ""
+        self.forgotten = 0
+
+    def forget_keys(self):
+        self.forgotten += 1
 
     def write(self, text):
         self.shown += text
@@ -114,6 +118,13 @@ def test_undo_takes_back_across_skips_and_sittings(path):
     assert sit(path, "dddd")[0].done == 4
 
 
+def test_keys_typed_ahead_are_forgotten_once_a_document(path):
+    console = Keys("  kd")
+    sitting = Sitting(path, "keep", "ann", lambda: datetime(2026, 1, 2, tzinfo=UTC))
+    label_documents([DOCUMENTS[2], DOCUMENTS[0]], sitting, console)
+    assert console.forgotten == 2
+
+
 def test_long_texts_come_page_by_page(path):
     long = [DOCUMENTS[2]]
     shown = sit(path, "k", documents=long)[1]
@@ -156,7 +167,7 @@ from danlu.labels.terminal import open_console
 
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches this process
 folder = Path(sys.argv[1])
-documents = open_draw(folder / "documents.json", folder / "none", Draw(4))
+documents = open_draw(folder, folder / "none", Draw(4))
 with open_console(sys.stdin, sys.stdout) as console:
     sitting = Sitting(folder / "labels.jsonl", "keep", sys.argv[2], lambda: datetime.now(UTC))
     tally = label_documents(documents, sitting, console)
@@ -196,13 +207,11 @@ class Screen:
 
 def test_in_a_pseudo_terminal(tmp_path):
     documents = [dataclasses.asdict(document) for document in DOCUMENTS]
-    write_json(
-        tmp_path / "documents.json", {"draw": {"seed": 1, "reason": "", "by": ""}, "documents": documents}
-    )
+    write_json(draw_path(tmp_path, Draw(4)), {"draw": {}, "documents": documents})
     screen = Screen(str(tmp_path), "ann")
     prompt = rb"q quit[^\]]*\] "
     assert "first text" in screen.until(prompt)
-    screen.type(b"k")
+    screen.type(b"kkkk")
     shown = screen.until(prompt)
     assert "\\u001b[31mtext\\u0007" in shown
     assert "\x1b" not in shown

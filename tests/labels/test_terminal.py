@@ -3,13 +3,16 @@
 import io
 import os
 import pty
+import select
 import termios
 import tty
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from danlu.errors import DanluError
 from danlu.labels.terminal import END, MORE, open_console, width, wrap
 
 
@@ -72,6 +75,32 @@ def test_keys_of_a_terminal(terminal):
         os.write(master, b"\x04")
         assert console.key() == END
     assert termios.tcgetattr(source.fileno()) == before
+
+
+def test_keys_typed_ahead_are_thrown_away(terminal):
+    master, source = terminal
+    with open_console(source, io.StringIO()) as console:
+        os.write(master, b"kk")
+        assert console.key() == "k"
+        os.write(master, b"kkk")
+        select.select([source], [], [], 30)
+        console.forget_keys()
+        os.write(master, b"d")
+        assert console.key() == "d"
+
+
+def test_piped_answers_all_count():
+    with open_console(io.StringIO("k\nd\n"), io.StringIO()) as console:
+        assert console.key() == "k"
+        console.forget_keys()
+        assert console.key() == "d"
+
+
+def test_an_output_that_takes_no_more_is_one_error():
+    with Path("/dev/full").open("w") as sink, open_console(io.StringIO(), sink) as console:
+        with pytest.raises(DanluError, match="cannot write the output: No space left"):
+            console.write("a text")
+        sink.flush()
 
 
 def test_the_terminal_is_restored_after_an_error(terminal):

@@ -43,6 +43,7 @@ def test_the_card_is_of_the_held_out_documents(tmp_path):
     assert 20 < card.held_out_documents < 60
     assert card.documents + card.held_out_documents in (len(texts) - 1, len(texts) - 2)
     assert card.percentiles == sorted(card.percentiles)
+    assert 5 < card.held_out_median_words < 60
     assert card.percentiles[0] <= card.held_out_perplexity <= card.percentiles[-1]
     model = load_model(tmp_path / "m")
     values = [text_perplexity(model, cut(encode(text), card.tokens)) for text in texts]

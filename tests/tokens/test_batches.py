@@ -9,6 +9,7 @@ import pytest
 from danlu.errors import DamagedError, InputError, MismatchError, MissingError, RecipeError
 from danlu.records import IGNORE_INDEX, PAD_DOCUMENT
 from danlu.tokens.batches import open_batches, prefetch
+from danlu.tokens.packing import KINDS
 from danlu.tokens.settings import MixtureSettings, TokensSettings
 
 DOMAINS = {
@@ -44,7 +45,7 @@ def test_resume_at_any_sample(make_batches):
         assert np.array_equal(make_batches(DOMAINS).batch(first, 1).inputs[0], whole.inputs[first])
 
 
-@pytest.mark.parametrize("packing", ["best_fit", "chunk"])
+@pytest.mark.parametrize("packing", KINDS)
 def test_an_epoch_shows_every_token_once_with_its_next(make_batches, packing):
     batches = make_batches({"code": DOMAINS["code"]}, packing=packing)
     documents = batches.documents["code"]

@@ -9,6 +9,7 @@ from danlu.errors import DamagedError, InputError
 from danlu.tokens import index as module
 from danlu.tokens.documents import open_documents
 from danlu.tokens.index import build_index, describe_packing, group_bounds, load_index
+from danlu.tokens.packing import KINDS
 
 LENGTHS = np.random.default_rng(5).integers(2, 50, 300)
 
@@ -19,7 +20,7 @@ def small_groups(monkeypatch):
     monkeypatch.setattr(module, "GROUP_SAMPLES", 4)
 
 
-@pytest.mark.parametrize("kind", ["best_fit", "chunk"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_token_once_over_all_groups(kind):
     index = build_index("prose", LENGTHS, 16, kind)
     packing = index.packing

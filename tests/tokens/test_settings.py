@@ -9,7 +9,7 @@ from danlu.tokens.settings import MixtureSettings, TokensSettings
 @pytest.mark.parametrize(
     ("model", "keys", "said"),
     [
-        (TokensSettings, {"packing": "greedy"}, "best_fit"),
+        (TokensSettings, {"packing": "first_fit"}, "best_fit.*greedy"),
         (TokensSettings, {"document_mask": False}, "reset_positions"),
         (MixtureSettings, {"weights": {"a": 0.0}}, "above 0"),
         (MixtureSettings, {"weights": {"a": -1.0}}, "above 0"),

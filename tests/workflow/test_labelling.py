@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from danlu.errors import MismatchError
+from danlu.errors import MissingError
 from danlu.labels.sample import Draw
 from danlu.labels.settings import Endpoint
 from danlu.labels.store import read_labels
@@ -19,6 +19,7 @@ from danlu.workflow.labelling import (
     label_by_model,
     label_here,
     open_labelling,
+    stored_labelling,
 )
 from danlu.workflow.run import Run
 from small_curated import TEXTS, write_small_run
@@ -41,8 +42,20 @@ def test_a_sitting_goes_on_where_it_ended(run: Run) -> None:
     assert sit(again, "dkd") == "3 labelled, 4 of 4 in all by mara"
     assert labelling.path == run.directory / "labels" / "labels.jsonl"
     assert [label.label for label in read_labels(labelling.path).labels] == ["keep", "drop", "keep", "drop"]
-    with pytest.raises(MismatchError):
-        open_labelling(run, Draw(10, seed=2), "keep")
+
+
+def test_what_the_labels_say_is_of_all_draws(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="no document to label yet"):
+        stored_labelling(run, "keep")
+    assert not (run.directory / "labels").exists()
+    sit(open_labelling(run, Draw(2, reason="dropped"), "keep"), "dd")
+    assert sit(open_labelling(run, Draw(1, seed=2, reason="kept"), "keep"), "k") == (
+        "1 labelled, 1 of 1 in all by mara"
+    )
+    every = stored_labelling(run, "keep")
+    assert len(every.documents) == 3
+    assert next(describe_labels(every)).startswith("mara: 3 labels; drop 2")
+    assert len(export_examples(every, tmp_path / "out.jsonl").said) == 3
 
 
 def test_what_the_labels_say(run: Run) -> None:
@@ -88,10 +101,11 @@ def test_a_model_labels(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fake(documents, path, scale, settings, prompt, now):  # type: ignore[no-untyped-def]
         assert "{text}" in prompt.text
-        return Labelled(3, 1, 0, 2, spent=Usage(1000, 20), cost=0.5, torn=2)
+        return Labelled(3, 1, 5, "400: too long", 0, 2, spent=Usage(1000, 20), cost=0.5, torn=2)
 
     monkeypatch.setattr("danlu.labels.labeller.label_by_endpoint", fake)
     labelling = open_labelling(run, Draw(10), "keep")
     said = label_by_model(labelling, Endpoint(url="http://127.0.0.1:1/v1", model="m"), None)
     assert said.startswith("3 labelled, 0 were before, 1 answers were no label; 1,000 tokens sent")
+    assert "; 5 were refused (the first: 400: too long); " in said
     assert said.endswith("2 were not asked about: a cap was reached; 2 lines were torn by a crash")

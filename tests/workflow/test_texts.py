@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from danlu.account.funnel import Count, Flow, Funnel
+from danlu.errors import UsageError
 from danlu.tokens.build import DomainTokens, TokensReport
-from danlu.workflow.texts import describe_funnel, describe_tokens
+from danlu.workflow.texts import describe_funnel, describe_tokens, read_texts
 
 
 def test_the_funnel_is_told_with_every_reason() -> None:
@@ -24,6 +29,13 @@ def test_the_funnel_is_told_with_every_reason() -> None:
     ):
         assert part in text
     assert "3 truncated" in text
+
+
+@pytest.mark.parametrize("document", ["section", ""])
+def test_documents_that_files_do_not_have_are_refused(tmp_path: Path, document: str) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    with pytest.raises(UsageError, match=r"--document .*does not fit .*a\.txt: .*separator"):
+        list(read_texts([str(tmp_path / "a.txt")], document))
 
 
 def test_a_step_that_drops_much_is_warned_of() -> None:

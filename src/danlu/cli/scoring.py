@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from danlu.cli.options import AsJson, RunName, read_section, show, show_json, size
 from danlu.errors import UsageError
+
+if TYPE_CHECKING:
+    from danlu.scorers.model_file import Card
 
 Texts = Annotated[
     list[str],
@@ -34,6 +38,9 @@ Settings = Annotated[
         "--set", metavar="KEY=VALUE", help="A setting of the training, e.g. precision=0.9. May be repeated."
     ),
 ]
+
+_COUNT = 50
+"""Documents of a draw."""
 
 
 def register(group: typer.Typer) -> None:
@@ -106,8 +113,24 @@ def train_classifier(
     show(
         f"{scorer}: {figures} on {trained.card.data.held_out:,} held-out texts\n"
         f"threshold {chosen.value:.4g} for {chosen.aim}: precision {chosen.precision:.1%}, recall {chosen.recall:.1%}\n"
-        f"{page} shows the curve"
+        f"{page} shows the curve" + "".join(f"\n{caveat}" for caveat in _caveats(trained.card))
     )
+
+
+def _caveats(card: Card) -> Iterator[str]:
+    """A line for what a user would want to know before the scorer is used."""
+    from danlu.scorers.solve import GAP
+
+    if card.gap > GAP:
+        yield (
+            f"after {card.passes} passes the weights may be {card.gap:.1%} above the best, more than {GAP:.1%}: "
+            f"raise --set max_passes"
+        )
+    if card.data.left_out:
+        reasons = ", ".join(
+            f"{count:,} {reason.replace('_', ' ')}" for reason, count in card.data.left_out.items()
+        )
+        yield f"left out {sum(card.data.left_out.values()):,} rows: {reasons}"
 
 
 def train_lm(
@@ -128,13 +151,15 @@ def train_lm(
         str, typer.Option(metavar="SIZE", help='Bytes, e.g. "2G"; the rest is on disk.')
     ] = "1G",
     document: Annotated[
-        str, typer.Option(help="What one document of plain text is: file, line, blank_line.")
+        str,
+        typer.Option(help="What one document is, cut as the corpus's are: file, line, blank_line, section."),
     ] = "file",
 ) -> None:
     """Train an n-gram language model.
 
     Modified Kneser-Ney, as ARPA, with a card beside it: the step `perplexity` sorts documents into head, middle and
-    tail by it. Train it on text that is as you want it, such as an encyclopedia, one model a language.
+    tail by it. Train it on text that is as you want it, such as an encyclopedia, one model a language. Its documents
+    should be cut as those of the corpus are: beside single paragraphs, whole pages are all tail.
     """
     from danlu.lm.train import train_lm as train
     from danlu.workflow.texts import read_texts, said_by_stage
@@ -156,6 +181,12 @@ def train_lm(
     show(
         f"{model}: {' + '.join(f'{count:,}' for count in card.ngrams)} n-grams of {card.words:,} words; {held_out}"
     )
+    if card.percentiles:
+        show(
+            f"30 % of these are below perplexity {card.percentile(0.3):.1f}, 60 % below {card.percentile(0.6):.1f}; "
+            f"half of them have {card.held_out_median_words:,} words or fewer: the corpus's should be about as long, "
+            f"else choose --document anew"
+        )
 
 
 def label(
@@ -164,7 +195,9 @@ def label(
         Literal["keep", "0-5"],
         typer.Option(help="keep: keep or drop; 0-5: points, e.g. of educational value."),
     ] = "keep",
-    count: Annotated[int, typer.Option(min=1, help="How many documents are drawn in all.")] = 50,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="How many documents are drawn in all; 50, if not said.")
+    ] = None,
     reason: Annotated[
         str,
         typer.Option(help="Only kept, in full; dropped; or those of a step or reason, e.g. c4.policy."),
@@ -173,11 +206,14 @@ def label(
         str,
         typer.Option(metavar="MEASURE", help="Draw evenly over a measure, e.g. classifier_quality.score."),
     ] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Another draw.")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another draw; 1, if not said.")] = None,
     name: Annotated[str | None, typer.Option(help="Who labels; this user, if not said.")] = None,
-    report: Annotated[bool, typer.Option("--report", help="Ask nothing: say what the labels say.")] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Ask nothing: say what the labels of all draws say.")
+    ] = False,
     export: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the labelled texts for train-classifier.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the labelled texts of all draws for train-classifier."),
     ] = None,
     endpoint: Annotated[
         Path | None,
@@ -205,6 +241,7 @@ def label(
         label_by_model,
         label_here,
         open_labelling,
+        stored_labelling,
     )
     from danlu.workflow.run import find_run, load_run
 
@@ -216,13 +253,27 @@ def label(
         raise UsageError(f"{' and '.join(given)} are different things to do; type one of them, then another")
     if given and name is not None:
         raise UsageError(f"--name is the person who labels now, which nobody does with {given[0]}")
-    labelling = open_labelling(load_run(find_run(run)), Draw(count, seed, reason, by), scale)
+    drawing = {"--count": count is not None, "--seed": seed is not None, "--reason": reason, "--by": by}
+    drawn = [option for option, value in drawing.items() if value]
+    if drawn and (report or export):
+        raise UsageError(f"{given[0]} takes all draws of the run together; leave out {' and '.join(drawn)}")
+    found, wanted = load_run(find_run(run)), Draw(count or _COUNT, 1 if seed is None else seed, reason, by)
     if export:
-        done = export_examples(labelling, export)
-        show(f"{export}: {len(done.said)} examples; left out {done.divided} whose labels are evenly divided")
+        done = export_examples(stored_labelling(found, scale), export)
+        _tell(f"{export}: {len(done.said)} examples; left out {done.divided} whose labels are evenly divided")
         return
     if endpoint:
-        show(label_by_model(labelling, read_section(Endpoint, (), endpoint), prompt))
+        settings = read_section(Endpoint, (), endpoint)
+        _tell(label_by_model(open_labelling(found, wanted, scale), settings, prompt))
     elif not report:
-        show(label_here(labelling, name_of_labeller(name), sys.stdin, sys.stdout))
-    show("\n".join(describe_labels(labelling)))
+        who = name_of_labeller(name)
+        _tell(label_here(open_labelling(found, wanted, scale), who, sys.stdin, sys.stdout))
+    _tell("\n".join(describe_labels(stored_labelling(found, scale))))
+
+
+def _tell(text: str) -> None:
+    """Prints an answer at once, so that an output that takes no more is an error and no traceback at the end."""
+    from danlu.labels.terminal import output_errors
+
+    with output_errors(sys.stdout):
+        show(text)

@@ -115,7 +115,7 @@ class Answers:
     def _read(self, line: bytes, place: str) -> None:
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             self.torn += 1
             return
         try:

@@ -1,10 +1,10 @@
 """One question to an OpenAI-compatible server: POST /chat/completions, with patience and without leaking the key.
 
 Decides: a server that is busy (429), failing (5xx) or silent is asked again, after the seconds that it names or twice
-as many each time; any other refusal ends the work at once, since all questions would meet it. Only a refusal (429 and
-other 4xx) and a server that is not there are taken to cost nothing. Guarantees: the key goes to the address of the
-settings alone: a redirect is refused; it stands in no message and no file; this machine is asked without a proxy.
-Costs: one request, of the standard library.
+as many each time; a refusal that may be of this one question (400, 413, 422) is told apart from one that all questions
+would meet. Only a refusal (429 and other 4xx) and a server that is not there are taken to cost nothing. Guarantees: the
+key goes to the address of the settings alone: a redirect is refused; it stands in no message and no file. Costs: one
+request a try.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ import http.client
 import json
 import os
 import urllib.error
-import urllib.request
 from collections.abc import Callable
 from email.message import Message
-from typing import IO, Any
-from urllib.parse import urlsplit
+from typing import Any
 
 from danlu.errors import DanluError, InputError, UsageError
 from danlu.labels.answers import Answer, Usage, dearest
-from danlu.labels.settings import Endpoint, is_local
+from danlu.labels.post import Reply, post
+from danlu.labels.settings import Endpoint
 from danlu.log import visible
 
 _MOST_SECONDS = 60.0
 """The longest pause between two tries."""
+_OF_ONE_QUESTION = (400, 413, 422)
+"""Refusals that may be of what is asked: too long, or against a filter of contents."""
 _MOST_BYTES = 4_000_000
 """An answer is short; a server that sends more is not believed."""
 
@@ -34,6 +35,14 @@ Sleep = Callable[[float], None]
 
 class NoAnswerError(DanluError):
     """The server gave no answer in all tries; what was asked before is stored."""
+
+
+class RefusedError(InputError):
+    """The server does not take this one question, for its length or what it says; it may well take others."""
+
+
+class UselessAnswerError(InputError):
+    """The server speaks otherwise than an OpenAI-compatible one."""
 
 
 def read_key(settings: Endpoint) -> str:
@@ -56,8 +65,8 @@ def ask(settings: Endpoint, words: str, key: str, sleep: Sleep, lost: Callable[[
     """The answer to one question.
 
     `lost` is called where a question was put and no answer came that can be used, which may have cost all the same;
-    False, said where a cap was reached, ends the tries. Raises NoAnswerError after all tries, InputError where the
-    server refuses or speaks otherwise.
+    False, said where a cap was reached, ends the tries. Raises NoAnswerError after all tries, RefusedError where the
+    server does not take this question, InputError where it takes none or speaks otherwise.
     """
     body = json.dumps(
         {
@@ -72,19 +81,18 @@ def ask(settings: Endpoint, words: str, key: str, sleep: Sleep, lost: Callable[[
         wait = 2.0**number
         may_go_on = True
         try:
-            return _understand(_post(settings, body, key), settings, words)
-        except InputError:
+            reply = _post(settings, body, key)
+            if 200 <= reply.status < 300:
+                return _understand(reply.body, settings, words)
+            said = _scrub(f"{reply.status} {reply.reason}: {_words_of(reply.body)}", key)
+            _check_refusal(reply.status, f"{settings.url} refuses the question: {said}")
+            wait = _named_wait(reply.headers) or wait
+            # A gateway may fail after the model behind it has answered.
+            may_go_on = reply.status == 429 or lost()
+        except UselessAnswerError:
             # What came is of no use, but was made, and may be charged.
             lost()
             raise
-        except urllib.error.HTTPError as error:
-            with error:
-                said = _scrub(f"{error.code} {error.reason}: {_body(error)}", key)
-            if error.code != 429 and error.code < 500:
-                raise InputError(f"{settings.url} refuses the question: {said}") from None
-            wait = _named_wait(error.headers) or wait
-            # A gateway may fail after the model behind it has answered.
-            may_go_on = error.code == 429 or lost()
         except urllib.error.URLError as error:
             # The question did not even get there.
             said = _scrub(str(error.reason), key)
@@ -104,26 +112,22 @@ def ask(settings: Endpoint, words: str, key: str, sleep: Sleep, lost: Callable[[
     )
 
 
-def _post(settings: Endpoint, body: bytes, key: str) -> bytes:
+def _post(settings: Endpoint, body: bytes, key: str) -> Reply:
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
-    request = urllib.request.Request(f"{settings.url}/chat/completions", body, headers, method="POST")
-    # The environment's proxy is for other machines.
-    proxies: dict[str, str] | None = {} if is_local(urlsplit(settings.url).hostname or "") else None
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _NoRedirect())
-    with opener.open(request, timeout=settings.timeout_seconds) as reply:
-        data: bytes = reply.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise InputError(f"{settings.url} sends more than {_MOST_BYTES:,} bytes in answer to one question")
-    return data
+    url = f"{settings.url}/chat/completions"
+    reply = post(url, body, headers, settings.timeout_seconds, _MOST_BYTES)
+    if len(reply.body) > _MOST_BYTES:
+        raise UselessAnswerError(
+            f"{settings.url} sends more than {_MOST_BYTES:,} bytes in answer to one question"
+        )
+    return reply
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The key would go along to wherever a redirect points."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
-    ) -> None:
-        """None makes it an error."""
+def _check_refusal(status: int, message: str) -> None:
+    if status in _OF_ONE_QUESTION:
+        raise RefusedError(message)
+    if status != 429 and status < 500:
+        raise InputError(message)
 
 
 def _understand(data: bytes, settings: Endpoint, words: str) -> Answer:
@@ -132,8 +136,8 @@ def _understand(data: bytes, settings: Endpoint, words: str) -> Answer:
         value: Any = json.loads(data)
         choice = value["choices"][0]
         content, reason = choice["message"].get("content"), choice.get("finish_reason")
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise InputError(
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise UselessAnswerError(
             f"{settings.url} does not answer as an OpenAI-compatible server does; check the address"
         ) from None
     most, usage = dearest(settings, words), value.get("usage")
@@ -157,11 +161,8 @@ def _named_wait(headers: Message) -> float:
         return 0.0
 
 
-def _body(error: urllib.error.HTTPError) -> str:
-    try:
-        return error.read(600).decode("utf-8", "replace").strip()
-    except (OSError, http.client.HTTPException):
-        return ""
+def _words_of(body: bytes) -> str:
+    return body.decode("utf-8", "replace").strip()
 
 
 def _scrub(message: str, key: str) -> str:

@@ -1,7 +1,9 @@
 """Documents labelled by an endpoint: each asked about once, labels stored in the order of the draw, within the caps.
 
-Decides: a label is that of "endpoint:MODEL"; an answer that cannot be read gives none and is not asked for again. Where
-the next question might pass a cap, asking ends. Guarantees: a command that is typed again pays for no answer twice.
+Decides: a label is that of "endpoint:MODEL"; an answer that cannot be read gives none and is not asked for again. A
+document that the server refuses is counted and left, and offered again by the next command; where it refuses the first
+few, and has answered nothing, all questions are taken to be refused. Where the next question might pass a cap, asking
+ends. Guarantees: a command that is typed again pays for no answer twice.
 Costs: `concurrency` threads that wait for the server.
 """
 
@@ -16,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from danlu.labels.answers import Answer, Answers, Usage, dearest, question_key
-from danlu.labels.endpoint import Sleep, ask, read_key
+from danlu.labels.endpoint import RefusedError, Sleep, ask, read_key
 from danlu.labels.prompt import Prompt, fill, read_answer, store_prompt
 from danlu.labels.sample import Drawn
 from danlu.labels.settings import Endpoint, Scale
@@ -24,6 +26,8 @@ from danlu.labels.store import Label, add_label, read_labels, standing
 
 ANSWERS = "answers.jsonl"
 """The file of answers, beside the labels."""
+_MOST_REFUSED = 5
+"""So many documents are refused from the first on before it is taken to be of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,10 @@ class Labelled:
     """New labels."""
     unreadable: int
     """Answers that are no label."""
+    refused: int
+    """Documents that the server does not take."""
+    refusal: str
+    """What it said of the first of them."""
     known: int
     """Documents that it had labelled before."""
     left: int
@@ -61,7 +69,8 @@ def label_by_endpoint(
 ) -> Labelled:
     """Labels the documents that this model has not labelled yet; prompt and answers lie beside the file `labels`.
 
-    Raises NoAnswerError or InputError where the server gives no answers; what it gave before is stored.
+    Raises NoAnswerError or InputError where the server gives no answers; what it gave before is stored. RefusedError
+    where it refuses each of the first few.
     """
     key = read_key(settings)
     store_prompt(labels.parent, prompt)
@@ -72,8 +81,15 @@ def label_by_endpoint(
     known = {text_hash for text_hash, label in own.items() if label.prompt == prompt.digest}
     missing = [document for document in documents if document.text_hash not in known]
     said = _in_order(missing, settings, prompt, answers, key, sleep)
-    labelled = unreadable = 0
+    labelled = unreadable = refused = 0
+    refusal = ""
     for document, answer in said:
+        if isinstance(answer, RefusedError):
+            refused += 1
+            refusal = refusal or str(answer)
+            if refused == _MOST_REFUSED and not (known or labelled or unreadable):
+                raise answer
+            continue
         value = None if answer.cut_off else read_answer(answer.text, scale)
         if value is None:
             unreadable += 1
@@ -83,7 +99,12 @@ def label_by_endpoint(
         fields = (document.number, document.id, document.domain, document.text_hash, value, who, when)
         add_label(labels, Label(*fields, scale=scale, prompt=prompt.digest))
     return Labelled(
-        *(labelled, unreadable, len(documents) - len(missing), len(missing) - labelled - unreadable),
+        labelled,
+        unreadable,
+        refused,
+        refusal,
+        known=len(documents) - len(missing),
+        left=len(missing) - labelled - unreadable - refused,
         spent=answers.spent,
         cost=answers.spent.cost(settings),
         torn=stored.torn + answers.torn,
@@ -92,9 +113,9 @@ def label_by_endpoint(
 
 def _in_order(
     documents: Sequence[Drawn], settings: Endpoint, prompt: Prompt, answers: Answers, key: str, sleep: Sleep
-) -> Iterator[tuple[Drawn, Answer]]:
+) -> Iterator[tuple[Drawn, Answer | RefusedError]]:
     """The documents with their answers, in order, as far as the caps allow; a few are asked about ahead."""
-    ahead: deque[tuple[Drawn, Future[Answer | None]]] = deque()
+    ahead: deque[tuple[Drawn, Future[Answer | RefusedError | None]]] = deque()
     with ThreadPoolExecutor(settings.concurrency) as threads:
         for document in documents:
             words = fill(prompt, document.text, settings.max_characters)
@@ -111,7 +132,9 @@ def _in_order(
                 yield asked, answer
 
 
-def _answer(settings: Endpoint, words: str, answers: Answers, key: str, sleep: Sleep) -> Answer | None:
+def _answer(
+    settings: Endpoint, words: str, answers: Answers, key: str, sleep: Sleep
+) -> Answer | RefusedError | None:
     """The stored answer to a question, or a new one, which is stored; None where it might pass a cap."""
     name, most = question_key(settings, words), dearest(settings, words)
     if (known := answers.find(name)) is not None:
@@ -128,6 +151,9 @@ def _answer(settings: Endpoint, words: str, answers: Answers, key: str, sleep: S
 
     try:
         answer = ask(settings, words, key, sleep, lost)
+    except RefusedError as error:
+        return error
+    else:
         answers.add(name, most, answer)
         reserved = False
         return answer

@@ -1,11 +1,12 @@
 """Which documents are labelled: drawn from a built corpus by a seed, of the kept, the dropped, or those of one reason.
 
 Decides: documents go by the hash of their numbers, or evenly over the values of one measure (an additive recurrence
-with the golden ratio over their ranks), so that a larger draw begins with the smaller one. The draw is stored with its
-texts: every labeller gets the same documents in the same order, also after the corpus was built anew. Of a dropped
-document there is what the ledger keeps, its beginning; where kept ones are drawn with them these are cut alike, since
-a labeller, and what learns from the labels, would tell the two by their lengths. Costs: a pass over two or three
-columns of the ledger, 16 bytes a document; for kept texts the ids of the parts and one row group a document.
+with the golden ratio over their ranks), so that a larger draw begins with the smaller one. Each way of drawing has a
+file of its own, with its texts: every labeller gets the same documents in the same order, also after the corpus was
+built anew, and another way is another draw beside it. Of a dropped document there is what the ledger keeps, its
+beginning; where kept ones are drawn with them these are cut alike, since a labeller, and what learns from the labels,
+would tell the two by their lengths. Costs: a pass over two or three columns of the ledger, 16 bytes a document; for
+kept texts the ids of the parts and one row group a document.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from danlu.account.ledger import (
 )
 from danlu.account.samples import kept_texts
 from danlu.config import nearest
-from danlu.errors import DamagedError, MismatchError, MissingError
-from danlu.files import read_json, write_json
+from danlu.errors import DamagedError, MissingError
+from danlu.files import digest, read_json, write_json
 from danlu.labels.store import hash_of
 from danlu.rng import hash_key, mix
 
@@ -76,12 +77,27 @@ class Drawn:
         return hash_of(self.text)
 
 
-def open_draw(path: Path, corpus: Path, wanted: Draw) -> list[Drawn]:
-    """The stored draw, made or made longer where it holds fewer documents than wanted; all that there are, at most.
+def draw_path(folder: Path, wanted: Draw) -> Path:
+    """Where a draw is stored: its name follows from the way of drawing, whatever the count."""
+    return folder / f"documents-{digest(_way(wanted))[:8]}.json"
 
-    Raises MismatchError where the one that is stored was drawn in another way.
-    """
-    stored = _load(path, wanted) if path.exists() else []
+
+def stored_draws(folder: Path) -> list[Drawn]:
+    """The documents of all draws of a folder, each text once. Raises MissingError where there is no draw."""
+    paths = sorted(folder.glob("documents-*.json"))
+    if not paths:
+        raise MissingError(f"{folder} has no document to label yet; `danlu corpus label` draws some first")
+    found: dict[str, Drawn] = {}
+    for path in paths:
+        for document in _load(path):
+            found.setdefault(document.text_hash, document)
+    return list(found.values())
+
+
+def open_draw(folder: Path, corpus: Path, wanted: Draw) -> list[Drawn]:
+    """The draw that a folder has, made or made longer where it holds fewer documents than wanted; at most all."""
+    path = draw_path(folder, wanted)
+    stored = _load(path) if path.exists() else []
     if len(stored) >= wanted.count:
         return stored[: wanted.count]
     known = {document.text_hash for document in stored}
@@ -91,10 +107,14 @@ def open_draw(path: Path, corpus: Path, wanted: Draw) -> list[Drawn]:
             known.add(document.text_hash)
             documents.append(document)
     if len(documents) > len(stored):
-        way = asdict(wanted)
-        del way["count"]
-        write_json(path, {"draw": way, "documents": [asdict(document) for document in documents]})
+        write_json(path, {"draw": _way(wanted), "documents": [asdict(document) for document in documents]})
     return documents
+
+
+def _way(wanted: Draw) -> dict[str, Any]:
+    way = asdict(wanted)
+    del way["count"]
+    return way
 
 
 def draw(corpus: Path, wanted: Draw) -> list[Drawn]:
@@ -200,17 +220,9 @@ def _beginning(document: Drawn) -> Drawn:
     return replace(document, text=text, whole=len(text) < EXCERPT_CHARACTERS)
 
 
-def _load(path: Path, wanted: Draw) -> list[Drawn]:
+def _load(path: Path) -> list[Drawn]:
     value = read_json(path)
     try:
-        way: dict[str, Any] = value["draw"]
-        documents = [Drawn(**fields) for fields in value["documents"]]
+        return [Drawn(**fields) for fields in value["documents"]]
     except (TypeError, KeyError):
         raise DamagedError(f"{path} is no draw of documents; remove it to draw anew") from None
-    now = asdict(wanted)
-    different = [f"{key} {way.get(key)!r}" for key in way if way.get(key) != now.get(key)]
-    if different:
-        raise MismatchError(
-            f"{path} was drawn with {', '.join(different)}; say the same, or give these labels another name"
-        )
-    return documents

@@ -107,6 +107,8 @@ def keys_of(scale: Scale) -> dict[str, Value]:
 
 def _ask(document: Drawn, scale: Scale, console: Console, place: str) -> str:
     """Shows a document page by page until a key says what to do with it; returns that key."""
+    # A key that was held down, or meant for the last one, would label what nobody has seen.
+    console.forget_keys()
     console.write("\n".join(_heading(document, console.columns, place)) + "\n")
     lines = wrap(document.text, console.columns)
     known = {*keys_of(scale), _SKIP, _UNDO, _QUIT, END}

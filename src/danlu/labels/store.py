@@ -95,7 +95,7 @@ def read_labels(path: Path) -> Stored:
             continue
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             torn += 1
             continue
         labels.append(_label(value, f"{path}:{number}"))

@@ -8,6 +8,7 @@ a long text only the pages that are asked for are wrapped.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -15,9 +16,11 @@ import termios
 import tty
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Protocol, TextIO
 
+from danlu.errors import DanluError
 from danlu.log import visible
 
 END = ""
@@ -40,6 +43,9 @@ class Console(Protocol):
 
     def key(self) -> str:
         """The next key as one small letter or digit; MORE for space and return; END where none will come."""
+
+    def forget_keys(self) -> None:
+        """Throws away what a person has typed and nobody has asked for yet; piped answers all count."""
 
 
 def wrap(text: str, columns: int) -> Iterator[str]:
@@ -91,6 +97,21 @@ def open_console(source: TextIO, sink: TextIO) -> Iterator[Console]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
+@contextmanager
+def output_errors(sink: TextIO) -> Iterator[None]:
+    """Flushes what was written; an output that takes no more, a full disk or a closed pipe, is one error."""
+    try:
+        yield
+        sink.flush()
+    except OSError as error:
+        # What is left in the buffer would fail again, as a traceback, when the interpreter ends.
+        with suppress(OSError), Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), sink.fileno())
+        raise DanluError(
+            f"cannot write the output: {os.strerror(error.errno or errno.EIO)}. Labels that were given are stored"
+        ) from error
+
+
 class _Sink:
     def __init__(self, sink: TextIO, columns: int, rows: int) -> None:
         self._sink = sink
@@ -98,8 +119,8 @@ class _Sink:
 
     def write(self, text: str) -> None:
         encoding = self._sink.encoding or "utf-8"
-        self._sink.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        self._sink.flush()
+        with output_errors(self._sink):
+            self._sink.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 class _Keys(_Sink):
@@ -123,6 +144,12 @@ class _Keys(_Sink):
         key, self._waiting = self._waiting[0], self._waiting[1:]
         return MORE if key in " \r\n" else key.lower()
 
+    def forget_keys(self) -> None:
+        self._waiting = ""
+        # Where the terminal is gone the next key says so.
+        with suppress(termios.error):
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
 
 class _Lines(_Sink):
     """Piped answers, one a line."""
@@ -134,3 +161,6 @@ class _Lines(_Sink):
     def key(self) -> str:
         line = self._source.readline()
         return line.strip().lower()[:1] or MORE if line else END
+
+    def forget_keys(self) -> None:
+        """Each line is an answer, whenever it was written."""

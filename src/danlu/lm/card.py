@@ -15,7 +15,7 @@ from danlu.files import read_json, write_json
 from danlu.lm.tokens import Kind
 
 SUFFIX = ".card.json"
-FORMAT = 1
+FORMAT = 2
 PERCENTS = 99
 
 
@@ -49,6 +49,8 @@ class Card:
     """1st to 99th of the perplexities of the held-out documents; none where there are none."""
     model_bytes: int
     """The size of the model's file."""
+    held_out_median_words: int = 0
+    """The median length of the held-out documents: perplexities compare documents that are about as long."""
 
     def percentile(self, share: float) -> float:
         """The perplexity below which a share of documents, 0.01 to 0.99, lies."""

@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -130,7 +131,7 @@ def _train(
     grams = sections(folder, len(ngrams), len(vocabulary.words), discounts[0], memory_bytes)
     model = folder / "model.arpa"
     write_arpa(model, vocabulary.words, ngrams, _reporting(grams, report))
-    overall, percentiles = _measure(model, parting.held_out, tokens, len(ngrams), memory_bytes)
+    measured = _measure(model, parting.held_out, tokens, len(ngrams), memory_bytes)
     return Card(
         format=FORMAT,
         tokens=tokens,
@@ -142,10 +143,11 @@ def _train(
         documents=parting.documents,
         words=words,
         data_digest=parting.digest.hexdigest(),
-        held_out_documents=len(percentiles[1]),
-        held_out_perplexity=overall,
-        percentiles=percentiles[0],
+        held_out_documents=measured.documents,
+        held_out_perplexity=measured.overall,
+        percentiles=measured.percentiles,
         model_bytes=model.stat().st_size,
+        held_out_median_words=measured.median_words,
     )
 
 
@@ -198,10 +200,17 @@ def _reporting(sections: Iterator[Iterator[Gram]], report: Progress) -> Iterator
         yield section
 
 
-def _measure(
-    model: Path, texts: list[str], tokens: Kind, order: int, memory_bytes: int
-) -> tuple[float | None, tuple[list[float], list[float]]]:
-    """The perplexity of all texts as one; the percentiles of those of each, and these."""
+class _Measured(NamedTuple):
+    """Documents, the perplexity of all as one, the percentiles of those of each, and the median of their words."""
+
+    documents: int
+    overall: float | None
+    percentiles: list[float]
+    median_words: int
+
+
+def _measure(model: Path, texts: list[str], tokens: Kind, order: int, memory_bytes: int) -> _Measured:
+    """The held-out texts with at least one word."""
     scores: dict[int, list[Doubles]] = {}
     words: dict[int, int] = {}
     for batch in _batches(texts, tokens, memory_bytes // (_BYTES_AN_NGRAM * order)):
@@ -210,13 +219,14 @@ def _measure(
             scores.setdefault(number, []).append(loaded.score(sentences))
             words[number] = words.get(number, 0) + len(sentences.starts)
     if not scores:
-        return None, ([], [])
+        return _Measured(0, None, [], 0)
     # The sums are those of whole texts, wherever the memory parted them.
     whole = {number: np.concatenate(parts) for number, parts in scores.items()}
     sums = {number: float(lines.sum()) for number, lines in whole.items()}
     each = [perplexity(sums[number], words[number], len(lines)) for number, lines in whole.items()]
     overall = perplexity(sum(sums.values()), sum(words.values()), sum(map(len, whole.values())))
-    return overall, (np.percentile(each, range(1, PERCENTS + 1)).tolist(), each)
+    percentiles = np.percentile(each, range(1, PERCENTS + 1)).tolist()
+    return _Measured(len(each), overall, percentiles, int(np.median(list(words.values()))))
 
 
 def _batches(texts: list[str], tokens: Kind, most: int) -> Iterator[list[tuple[int, Sentences]]]:

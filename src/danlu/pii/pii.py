@@ -1,8 +1,9 @@
 """Personal data in a document: masked with placeholders, counted, or a reason to drop it; a step on one document.
 
-Decides: what is personal data is `find.py`'s; this says what happens to it. Guarantees: the text keeps all that is not
-masked, code point for code point; placeholders are found by no finder. Costs:
-that of finding; texts without items go on as they are.
+Decides: what is personal data is `find.py`'s; this says what happens to it. The text alone is masked: what is said
+beside it (title, url) stays, and so do the beginnings that the ledger keeps of documents which an earlier step dropped.
+Guarantees: the text keeps all that is not masked, code point for code point; placeholders are found by no finder.
+Costs: that of finding; texts without items go on as they are.
 """
 
 from __future__ import annotations

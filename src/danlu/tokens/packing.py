@@ -1,22 +1,25 @@
-"""How documents become samples of one length: best-fit decreasing, or concatenate and cut.
+"""How documents become samples of one length: best-fit decreasing, concatenate and cut, greedy in order, or not at all.
 
-Guarantees: every token is in exactly one piece; a document longer than a sample is cut at multiples of the length
-(best-fit) or where the samples end (chunk). Best-fit: longest piece first, into the sample with the least room that
-still fits, the earliest among equals (Ding et al. 2024, "Fewer Truncations Improve Language Modeling", section 3).
-Costs: about half a microsecond a piece, so that 100M tokens of short documents take well under a second.
+Guarantees: every token is in exactly one piece. `best_fit`: longest piece first, into the sample with the least room
+that still fits, the earliest among equals (Ding et al. 2024, "Fewer Truncations Improve Language Modeling", section 3).
+`greedy`: the documents in their order, each into the sample that is being filled, or where it does not fit into the
+next (next fit, as in T5's packing): the order stays, the room left over does too. `none`: every piece has a sample of
+its own. These three cut only documents longer than a sample, at multiples of its length. `chunk`: one stream of all
+documents, cut where the samples end: no padding but at the end.
+Costs: one sort of the pieces (best_fit), else linear; memory of the pieces, that is of documents and cuts, not tokens.
+100M tokens in documents of 1,000 take about 0.02 seconds.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from danlu.records import Ints
 
-KINDS = ("best_fit", "chunk")
+KINDS = ("best_fit", "chunk", "greedy", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +66,21 @@ def pack(lengths: Ints, sequence_length: int, kind: str) -> Packing:
     if kind == "chunk":
         return _chunk(lengths, sequence_length)
     documents, starts, pieces = _split(lengths, sequence_length)
-    longest_first = np.argsort(-pieces, kind="stable")
-    bins, samples = _best_fit(pieces[longest_first], sequence_length)
-    # Pieces keep the order in which they were put into their sample.
-    by_sample = np.argsort(bins, kind="stable")
-    order = longest_first[by_sample]
-    offsets = np.searchsorted(bins[by_sample], np.arange(samples + 1)).astype(np.int64)
-    return Packing(documents[order], starts[order], pieces[order], offsets, sequence_length)
+    if kind == "best_fit":
+        longest_first = _stable_order(sequence_length - pieces, sequence_length)
+        bins = np.empty(len(pieces), np.int64)
+        samples = _best_fit(pieces[longest_first], sequence_length, bins)
+        # Pieces keep the order in which they were put into their sample.
+        order = longest_first[_stable_order(bins, samples)]
+        documents, starts, pieces = documents[order], starts[order], pieces[order]
+        counts = np.bincount(bins, minlength=samples)
+    elif kind == "greedy":
+        counts = np.zeros(len(pieces), np.int64)
+        counts = counts[: _next_fit(pieces, sequence_length, counts)]
+    else:
+        counts = np.ones(len(pieces), np.int64)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return Packing(documents, starts, pieces, offsets, sequence_length)
 
 
 def packing_stats(packing: Packing, lengths: Ints) -> PackingStats:
@@ -91,49 +102,106 @@ def packing_stats(packing: Packing, lengths: Ints) -> PackingStats:
 def _split(lengths: Ints, sequence_length: int) -> tuple[Ints, Ints, Ints]:
     """Documents cut at multiples of the sample length: (document, start, length) of each piece."""
     counts = -(-lengths // sequence_length)
-    documents = np.repeat(np.arange(len(lengths), dtype=np.int64), counts)
-    first = np.cumsum(counts) - counts
-    starts = (np.arange(len(documents), dtype=np.int64) - first[documents]) * sequence_length
+    documents, number = _numbered(counts)
+    starts = number * sequence_length
     return documents, starts, np.minimum(sequence_length, lengths[documents] - starts)
 
 
 def _chunk(lengths: Ints, sequence_length: int) -> Packing:
     """All documents behind one another, cut every `sequence_length` tokens."""
     ends = np.cumsum(lengths)
+    begins = ends - lengths
     total = int(ends[-1]) if len(ends) else 0
-    cuts = np.unique(np.concatenate([np.arange(0, total, sequence_length, dtype=np.int64), ends - lengths]))
-    cuts = cuts[cuts < total]
-    documents = np.searchsorted(ends, cuts, side="right").astype(np.int64)
-    pieces = np.diff(np.append(cuts, total))
-    starts = cuts - (ends - lengths)[documents]
+    sample = begins // sequence_length
+    counts = np.where(lengths > 0, (ends - 1) // sequence_length - sample + 1, 0)
+    documents, number = _numbered(counts)
+    # A document's first piece begins where it does, the others where the samples do.
+    at = np.maximum(begins[documents], (sample[documents] + number) * sequence_length)
+    pieces = np.diff(np.append(at, total))
     samples = -(-total // sequence_length)
-    offsets = np.searchsorted(cuts, np.arange(samples + 1) * sequence_length).astype(np.int64)
-    return Packing(documents, starts, pieces, offsets, sequence_length)
+    offsets = np.searchsorted(at, np.arange(samples + 1) * sequence_length).astype(np.int64)
+    return Packing(documents, at - begins[documents], pieces, offsets, sequence_length)
 
 
-def _best_fit(pieces: Ints, length: int) -> tuple[Ints, int]:
-    """The sample of each piece; `pieces` fall in length and are at most `length`. Returns (bins, samples).
+def _numbered(counts: Ints) -> tuple[Ints, Ints]:
+    """Of each piece the document, and which of the document's pieces it is: [2, 0, 1] -> [0, 0, 2], [0, 1, 0]."""
+    documents = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    first = np.cumsum(counts) - counts
+    return documents, np.arange(len(documents), dtype=np.int64) - first[documents]
 
-    Samples with the same room wait in a first-in-first-out queue; `rooms` are those that any has, rising.
+
+def _stable_order(keys: Ints, largest: int) -> Ints:
+    """The stable order of keys from 0 to `largest`: of 16 bits they are sorted in linear time."""
+    return np.argsort(keys.astype(np.min_scalar_type(largest)), kind="stable")
+
+
+@njit(cache=True, nogil=True)
+def _next_fit(pieces: Ints, length: int, counts: Ints) -> int:
+    """How many pieces each sample takes, in their order; `counts` begins as zeros. Returns the number of samples."""
+    samples, room = 0, 0
+    for need in pieces:
+        if need > room:
+            samples += 1
+            room = length
+        counts[samples - 1] += 1
+        room -= need
+    return samples
+
+
+@njit(cache=True, nogil=True)
+def _best_fit(pieces: Ints, length: int, bins: Ints) -> int:
+    """Writes the sample of each piece; `pieces` fall in length and are at most `length`. Returns how many samples.
+
+    Samples with the same room wait in a first-in-first-out queue: heads[room], then following[sample] up to
+    tails[room]. A binary tree over the rooms 0..length counts who waits, so that the least room that fits is found in
+    2 log2(length) steps.
     """
-    rooms: list[int] = []
-    waiting: dict[int, deque[int]] = {}
-    bins = np.empty(len(pieces), np.int64)
+    leaves = 1
+    while leaves <= length:
+        leaves *= 2
+    waiting = np.zeros(2 * leaves, np.int64)
+    heads, tails = np.zeros(length + 1, np.int64), np.zeros(length + 1, np.int64)
+    following = np.zeros(len(pieces), np.int64)
     samples = 0
-    for i, need in enumerate(pieces.tolist()):
-        place = bisect_left(rooms, need)
-        if place == len(rooms):
+    for i in range(len(pieces)):
+        room = _least_room(waiting, leaves, pieces[i])
+        if room < 0:
             sample, room = samples, length
             samples += 1
         else:
-            room = rooms[place]
-            sample = waiting[room].popleft()
-            if not waiting[room]:
-                del rooms[place], waiting[room]
+            sample = heads[room]
+            heads[room] = following[sample]
+            _count(waiting, leaves + room, -1)
         bins[i] = sample
-        if room > need:
-            if room - need not in waiting:
-                insort(rooms, room - need)
-                waiting[room - need] = deque()
-            waiting[room - need].append(sample)
-    return bins, samples
+        room -= pieces[i]
+        if room > 0:
+            if waiting[leaves + room] == 0:
+                heads[room] = sample
+            else:
+                following[tails[room]] = sample
+            tails[room] = sample
+            _count(waiting, leaves + room, 1)
+    return samples
+
+
+@njit(cache=True, nogil=True)
+def _least_room(waiting: Ints, leaves: int, need: int) -> int:
+    """The least room of at least `need` in which a sample waits, or -1."""
+    node = leaves + need
+    while waiting[node] == 0:
+        while node & 1:  # a right child: nothing larger below its parent
+            node >>= 1
+            if node <= 1:
+                return -1
+        node += 1
+    while node < leaves:
+        node = 2 * node + (waiting[2 * node] == 0)
+    return node - leaves
+
+
+@njit(cache=True, nogil=True)
+def _count(waiting: Ints, node: int, change: int) -> None:
+    """Counts one sample more or less at a leaf and all above it."""
+    while node > 0:
+        waiting[node] += change
+        node >>= 1

@@ -12,7 +12,11 @@ from danlu.config import Section
 class TokensSettings(Section):
     """How documents are cut and packed."""
 
-    packing: Literal["best_fit", "chunk"] = "best_fit"
+    packing: Literal["best_fit", "chunk", "greedy", "none"] = "best_fit"
+    """best_fit: longest first, each where it leaves the least room, almost no padding and few documents cut; chunk: one
+    stream cut at every sample's end, no padding, most documents cut; greedy: documents in their order, the next sample
+    where one does not fit; none: a document (or a sample's length of it) each.
+    """
     document_mask: bool = True
     """Tokens attend only within their own document."""
     reset_positions: bool = True

@@ -1,6 +1,7 @@
 """Labels of a run's documents: a sitting, an endpoint's answers, how far labels agree, examples for a scorer.
 
-Decides: all of it lies in runs/NAME/labels: the draw with its texts, labels.jsonl, prompts and an endpoint's answers.
+Decides: all of it lies in runs/NAME/labels: the draws with their texts, labels.jsonl, prompts and an endpoint's
+answers. What the labels say, and examples, are of all draws together.
 Costs: those of labels/; what more labels are worth takes some trainings of a small scorer, seconds.
 """
 
@@ -15,7 +16,7 @@ from typing import TextIO
 
 import numpy as np
 
-from danlu.labels.sample import Draw, Drawn, open_draw
+from danlu.labels.sample import Draw, Drawn, open_draw, stored_draws
 from danlu.labels.settings import Endpoint, Scale
 from danlu.labels.store import VALUES, Joined, join_labels, read_labels, standing, write_examples
 from danlu.labels.worth import Example, describe, measure_worth, rate_interval
@@ -35,10 +36,16 @@ class Labelling:
 
 
 def open_labelling(run: Run, wanted: Draw, scale: Scale) -> Labelling:
-    """The run's draw, made where there is none. Raises MismatchError where it was drawn in another way."""
+    """The run's draw of this way, made where there is none."""
     folder = run.directory / "labels"
-    documents = open_draw(folder / "documents.json", run.directory / "corpus", wanted)
+    documents = open_draw(folder, run.directory / "corpus", wanted)
     return Labelling(folder / "labels.jsonl", scale, tuple(documents))
+
+
+def stored_labelling(run: Run, scale: Scale) -> Labelling:
+    """The documents of all draws of the run; none is made. Raises MissingError where there is none."""
+    folder = run.directory / "labels"
+    return Labelling(folder / "labels.jsonl", scale, tuple(stored_draws(folder)))
 
 
 def label_here(labelling: Labelling, who: str, source: TextIO, sink: TextIO) -> str:
@@ -67,6 +74,8 @@ def label_by_model(labelling: Labelling, settings: Endpoint, prompt: Path | None
         f"{done.labelled} labelled, {done.known} were before, {done.unreadable} answers were no label",
         f"{spent.sent:,} tokens sent and {spent.received:,} received in all, {done.cost:.2f} by the prices given",
     ]
+    if done.refused:
+        said.append(f"{done.refused} were refused (the first: {done.refusal})")
     if done.left:
         said.append(f"{done.left} were not asked about: a cap was reached")
     if done.torn:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from danlu.account.funnel import WARN_DROP_SHARE, Funnel, step_of, warnings
 from danlu.corpus.split import VALIDATION
+from danlu.errors import UsageError
 from danlu.log import human, human_bytes, say, visible
 from danlu.workflow.run import Run
 
@@ -39,13 +40,22 @@ def show_first_documents(run: Run) -> None:
 
 
 def read_texts(paths: Sequence[str], document: str = "file") -> Iterator[str]:
-    """The texts of files in any format that a source reads; what is damaged is said at the end, by reason."""
+    """The texts of files in any format that a source reads; what is damaged is said at the end, by reason.
+
+    Raises UsageError where the files have no such documents.
+    """
+    from pydantic import ValidationError
+
     from danlu.read.documents import read_documents
     from danlu.read.settings import Source
 
     damages: Counter[str] = Counter()
     keys = {"document": document} if document != "file" else {}
-    source = Source(domain="texts", paths=list(paths), **keys)
+    try:
+        source = Source(domain="texts", paths=list(paths), **keys)
+    except ValidationError as error:
+        why = "; ".join(found["msg"].removeprefix("Value error, ") for found in error.errors())
+        raise UsageError(f"--document {document} does not fit {', '.join(paths)}: {why}") from None
     for found in read_documents(
         source, Path(), _MOST_DOCUMENT_BYTES, lambda damage: damages.update([damage.reason])
     ):
