@@ -140,3 +140,16 @@ def test_nothing_stays_behind(monkeypatch, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
     stream.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dump_that_stands_there_twice_gives_each_answer_once():
+    body = "x" * 300
+    rows = [row(1, Body=body), answer(2, 1, Body=body), answer(3, 1, Body=body), row(4)]
+    # What stands there twice does not make a thread too long.
+    found = read(*rows, *rows, limit=1000)
+    articles = [each for each in found if isinstance(each, Article)]
+    assert [(each.markup, each.metadata) for each in articles] == [
+        (each.markup, each.metadata) for each in read(*rows)
+    ]
+    said = [each.detail for each in found if isinstance(each, Broken) and each.reason == "repeated"]
+    assert said == [f"{what} is there twice" for what in ("question 1", "answer 2", "answer 3", "question 4")]

@@ -1,9 +1,20 @@
 """Encodings: sound text passes, stray bytes are counted, another encoding is refused with the right guess."""
 
+import random
+
 import pytest
 
 from danlu.errors import InputError
-from danlu.extract.encoding import Decoded, Decoder, decode, decode_declared, decode_line, guess_encoding
+from danlu.extract.encoding import (
+    HEAD_BYTES,
+    Decoded,
+    Decoder,
+    decode,
+    decode_declared,
+    decode_line,
+    guess_encoding,
+    sign_of_binary,
+)
 
 CHINESE = "今天天气很好，我们去公园里散步。孩子们在草地上跑来跑去，大人们坐在树下说话。这是一个平常的星期天。"
 TRADITIONAL = (
@@ -131,3 +142,49 @@ def test_a_line_is_decoded_as_the_file_is_without_a_verdict(data):
 )
 def test_a_file_that_may_declare_its_encoding(data, declared, decoded):
     assert decode_declared(data, declared) == decoded
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"%PDF-1.4\nplain",
+        b"PK\x03\x04rest",
+        b"\x1f\x8b\x08x",
+        b"\x89PNG\r\n",
+        b"\x7fELF",
+        b"GIF89a\xff\xfb",
+        b"plain\0text",
+        b"caf\xe9 " * 9_000 + b"\0",
+        bytes(range(16)),
+        random.Random(2).randbytes(HEAD_BYTES),
+        bytes(range(1, 8)) + b"\xe9 without any NUL",
+    ],
+    ids=lambda head: str(head[:8]),
+)
+def test_what_is_no_text_in_any_encoding_is_told(head):
+    assert sign_of_binary(head)
+
+
+@pytest.mark.parametrize(
+    "text", [CHINESE, TRADITIONAL, JAPANESE, KOREAN, RUSSIAN, FRENCH], ids=lambda text: text[:4]
+)
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "gb18030", "shift_jis", "euc_jp", "koi8-r", "cp1252", "utf-16", "utf-32", "cp437"]
+)
+def test_text_in_any_encoding_is_not_taken_for_binary(text, encoding):
+    data = text.encode(encoding, "ignore") * 9
+    assert [sign_of_binary(data[:cut]) for cut in range(len(data) - 9, len(data))] == [""] * 9
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"GIF8 is no picture", b"BZh", b"\x1b[1mbold\x1b[0m", b"x" * 2000 + b"\0"]
+)
+def test_what_only_looks_a_little_like_it_is_text(head):
+    assert sign_of_binary(head) == ""
+
+
+def test_a_declared_encoding_of_two_bytes_has_nul_bytes():
+    data = "plain".encode("utf-16-le")
+    assert sign_of_binary(data)
+    assert sign_of_binary(data, "utf-16-le") == ""
+    assert sign_of_binary(b"%PDF-1.4", "utf-16-le")

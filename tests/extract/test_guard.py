@@ -8,7 +8,7 @@ import pytest
 
 from danlu.errors import MissingError
 from danlu.extract import guard
-from danlu.extract.guard import ExtractionError, Extractor
+from danlu.extract.guard import HTML, ExtractionError, Extractor
 from danlu.extract.html import extract_page
 from web_archive import PAGE
 
@@ -128,3 +128,19 @@ def test_nothing_is_started_or_left_running_without_need():
 def test_pages_that_broke_parsers_are_answered(page):
     with Extractor("resiliparse") as extractor:
         assert extractor.extract(page.encode()).replaced == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("resiliparse", HTML),
+        ("trafilatura", HTML),
+        *((kind, "danlu.formats.books") for kind in ("epub", "pdf", "docx", "latex", "wikipedia")),
+    ],
+)
+def test_every_extractor_loads_in_a_quarter_of_its_memory(monkeypatch, name, module):
+    script = "from danlu.extract import worker; worker.MEMORY_BYTES //= 4; worker.main()"
+    monkeypatch.setattr(guard, "_command", lambda *asked: [sys.executable, "-c", script, *asked])
+    with Extractor(name, module) as extractor:
+        extractor._started()
+        assert extractor._process.poll() is None

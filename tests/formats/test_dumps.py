@@ -45,7 +45,7 @@ def test_sections_of_an_article_are_documents_of_one_group() -> None:
         ("en.example.org#7#0", "en.example.org#7"),
         ("en.example.org#7#1", "en.example.org#7"),
     ]
-    assert raws[1].text == "Food\n\nIt eats."
+    assert raws[1].text == "Cat > Food\n\nIt eats."
 
 
 def test_a_question_with_its_ranked_answers() -> None:

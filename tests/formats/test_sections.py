@@ -2,7 +2,7 @@
 
 from danlu.extract.section import Extracted, Section
 from danlu.formats.raw import Damage, Raw
-from danlu.formats.sections import Joined, Place, raws_of
+from danlu.formats.sections import Joined, Place, raws_of, titled
 
 BOOK = Extracted(
     (Section(("Book",), ""), Section(("Book", "One"), "First."), Section(("Book", "Two"), "Second.")),
@@ -53,3 +53,18 @@ def test_what_was_replaced_is_counted_once():
     found = Extracted((Section((), "a\ufffd"), Section((), "b")), replaced=1)
     assert [raw.replaced for raw in raws("section", found=found)] == [1, 0]
     assert [raw.replaced for raw in raws("file", found=found)] == [1]
+
+
+def test_a_title_stands_in_front_of_every_path_once():
+    sections = (Section((), "Lead."), Section(("THE  BOOK", "One"), "First."), Section(("Two",), "Second."))
+    found = Extracted(sections, {"title": "The Book"})
+    wanted = ["The Book\n\nLead.", "THE  BOOK > One\n\nFirst.", "The Book > Two\n\nSecond."]
+    joined = Joined("section", "", 1000)
+    raws = list(raws_of(titled(found, joined), PLACE, joined))
+    assert [raw.text for raw in raws] == wanted
+    assert [raw.metadata["headings"] for raw in raws] == [text.partition("\n")[0] for text in wanted]
+    for same in (Joined("file", "", 9), Joined("section", "{title}\n{text}", 9)):
+        assert titled(found, same) == found
+    assert titled(BOOK, joined) == BOOK
+    nameless = Extracted(sections)
+    assert titled(nameless, joined) == nameless

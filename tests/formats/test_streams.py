@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from danlu.errors import InputError, MissingError, Stopped
+from danlu.extract.packed import BrokenStreamError
 from danlu.formats import streams
 from danlu.formats.streams import (
     Span,
@@ -174,3 +175,19 @@ def test_what_lies_behind_the_judged_head_of_a_file_refuses_nothing(monkeypatch)
         with pytest.raises(InputError, match=r"a\.txt is not UTF-8"):
             list(judged_lines(io.BytesIO(bad).read, "a.txt", 99, 0, end))
     assert len(list(judged_lines(io.BytesIO(bad[4:]).read, "a.txt", 99, 5))) == 99
+
+
+@pytest.mark.parametrize("start", [0, 5])
+def test_what_is_no_text_is_told_wherever_reading_begins(tmp_path, start):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"%PDF-1.4\n" * 9)
+    with pytest.raises(BrokenStreamError) as error, open_stream(path, start=start, is_text=True):
+        pass
+    assert error.value.reason == "binary"
+    path.write_bytes(b"plain\n" * 99_999)
+    with open_stream(path, start=start, is_text=True) as read:
+        assert read_whole(read, 1_000_000).data == (b"plain\n" * 99_999)[start:]
+    packed = tmp_path / "a.txt.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    with open_stream(packed, is_text=True) as read:
+        assert read_whole(read, 1_000_000).data == path.read_bytes()

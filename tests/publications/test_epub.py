@@ -1,6 +1,7 @@
 """EPUB books: the spine in order, titles from the contents, everything else refused or named."""
 
 import io
+import random
 import zipfile
 
 import pytest
@@ -154,3 +155,30 @@ def test_undecodable_bytes_of_pages_are_counted():
     book = extract(make_zip(parts))
     assert book.replaced == 1
     assert join_sections(book.sections).startswith("caf\xe9 \ufffd")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"\xff\xfe" + b"<html><body><p>plain text behind a wrong mark</p></body></html>" * 9,
+        b"\xfe\xff" + random.Random(1).randbytes(3000),
+        random.Random(2).randbytes(3000),
+        b"\x89PNG\r\n\x1a\n" + bytes(99),
+    ],
+    ids=["wrong mark", "random behind a mark", "random", "picture"],
+)
+def test_a_page_that_cannot_be_decoded_is_a_damage(page):
+    parts = parts_of(make_epub({**PAGES, "bad.xhtml": "<p>x</p>"}, nav=NAV))
+    parts["OEBPS/bad.xhtml"] = page
+    book = extract(make_zip(parts))
+    assert book.sections == SECTIONS
+    ((reason, detail),) = book.damages
+    assert reason == "broken_part"
+    assert "bad.xhtml: cannot be decoded" in detail
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "cp1252"])
+def test_pages_in_other_encodings_are_read_even_where_they_are_no_xml(encoding):
+    parts = parts_of(make_epub({"a.xhtml": "<p>x</p>"}))
+    parts["OEBPS/a.xhtml"] = "<p>Élève à l’école<p>b &amp c".encode(encoding)
+    assert join_sections(extract(make_zip(parts)).sections) == "Élève à l’école\n\nb & c"

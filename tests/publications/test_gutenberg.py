@@ -221,3 +221,29 @@ def test_encodings(header, codec, text, guessed):
 def test_what_cannot_be_decoded_is_counted():
     book = extract(b"Character set encoding: UTF-8\n\nA caf\xe9 \xff.")
     assert (book.replaced, book.sections[0].text.count("\ufffd")) == (2, 2)
+
+
+END = "*** END OF THIS PROJECT GUTENBERG EBOOK THE SMALL BOOK ***\n"
+START = HEADER.splitlines().index("*** START OF THIS PROJECT GUTENBERG EBOOK THE SMALL BOOK ***") + 1
+
+
+@pytest.mark.parametrize("lines", [3, 30, 900])
+@pytest.mark.parametrize("end", [END, ""])
+def test_another_book_behind_the_first_is_a_damage_with_its_line(lines, end):
+    first = HEADER + BOOK + "A line of the first book.\n" * lines + end
+    text = first + HEADER.replace("Small", "Other") + "The other book.\n" + END
+    found = extract_text(text)
+    line = len(first.splitlines()) + START
+    assert ("another_book", f"begins in line {line}; its text is not read") in found.damages
+    assert ("no_end_mark" in [reason for reason, _ in found.damages]) == (not end)
+    joined = join_sections(found.sections)
+    assert "A line of the first book." in joined
+    assert "The other book." not in joined
+    assert found.metadata["title"].startswith("The Small Book")
+
+
+def test_a_mark_that_is_said_again_begins_no_other_book():
+    mark = HEADER.splitlines()[START - 1]
+    found = extract_text(HEADER.replace(mark, f"{mark}\n\n{mark}") + BOOK + END)
+    assert not found.damages
+    assert "twinkle" in join_sections(found.sections)

@@ -5,6 +5,7 @@ import gc
 import gzip
 import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import xxhash
 import zstandard
 
 from danlu.errors import InputError
-from danlu.read.documents import fingerprint, preview, read_documents
+from danlu.formats.raw import Piece
+from danlu.read.documents import fingerprint, preview, read_documents, read_pieces
 from danlu.read.settings import Source
 from web_archive import PAGE, conversion, response
 
@@ -266,3 +268,40 @@ def test_undecodable_bytes_of_a_book_are_counted(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"Character set encoding: UTF-8\n\n\nA caf\xe9.\n")
     _, damages = read(tmp_path, format="gutenberg")
     assert "replaced_bytes" in [damage.reason for damage in damages]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.txt", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\nendobj\n" * 999),
+        ("a.jsonl", random.Random(1).randbytes(100_000)),
+        ("a.txt", bytes(range(120, 136)) + b"\0"),
+        ("a.md", b"PK\x03\x04" + b"text" * 99),
+        ("a.txt.gz", gzip.compress(gzip.compress(b"packed twice"))),
+    ],
+    ids=["pdf", "random", "short", "zip", "gzip"],
+)
+@pytest.mark.parametrize("document", ["file", "line", "blank_line"])
+def test_a_renamed_binary_is_one_damage_and_the_rest_goes_on(tmp_path, name, data, document):
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "b.txt").write_text("the next file")
+    documents, damages = read(tmp_path, document=document)
+    assert [document.text for document in documents] == ["the next file"]
+    assert [(damage.reason, damage.source) for damage in damages] == [("binary", name)]
+
+
+def test_a_renamed_binary_that_is_cut_in_pieces_is_one_damage(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(random.Random(1).randbytes(90_000))
+    source = Source(domain="d", paths=["*.jsonl"])
+    pieces = [Piece("a.jsonl", "a.jsonl", start, start + 30_000, 30_000) for start in (0, 30_000, 60_000)]
+    damages = []
+    assert not list(read_pieces(pieces, source, tmp_path, 1_000, damages.append))
+    assert [damage.reason for damage in damages] == ["binary"]
+
+
+def test_the_title_of_a_book_begins_the_path_of_its_sections(tmp_path):
+    book = "Title: The Salt\n\n*** START OF THE PROJECT GUTENBERG EBOOK ***\n\n\n\nCHAPTER I\n\n\nSalt is salty.\n"
+    (tmp_path / "a.txt").write_text(book)
+    documents, _ = read(tmp_path, format="gutenberg", document="section")
+    assert [document.text for document in documents] == ["The Salt > CHAPTER I\n\nSalt is salty."]
+    assert documents[0].metadata["headings"] == "The Salt > CHAPTER I"

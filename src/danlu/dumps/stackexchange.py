@@ -3,8 +3,9 @@
 Decides: one document for a question, in order of its number. Answers come far behind their question, so that posts are
 first laid down in a SQLite file in the temporary directory (TMPDIR; about as large as Posts.xml) and then read by
 thread. Counted as `Broken`: answers whose question is not there ("no_question"), posts of another kind, such as
-descriptions of tags ("not_a_post"), threads longer than allowed ("too_long"), files of a dump that hold no posts
-("not_posts"). Guarantees: memory stays at some 100 MB and one thread. Costs: xml_stream.py, and the disk.
+descriptions of tags ("not_a_post"), posts that stand there twice ("repeated"), threads longer than allowed
+("too_long"), files of a dump that hold no posts ("not_posts"). Guarantees: memory stays at some 100 MB and one
+thread. Costs: xml_stream.py, and the disk.
 """
 
 from __future__ import annotations
@@ -136,15 +137,17 @@ def _assemble(thread: Iterator[_Post], site: str, limit: int) -> Iterator[Articl
     answers: list[_Post] = []
     held = len(question.body)
     for post in thread:
+        # In order of number: one that stands there twice comes behind itself.
+        if post.number == (answers[-1] if answers and post.is_answer else question).number:
+            what = "answer" if post.is_answer else "question"
+            yield Broken("repeated", post.start, post.end, f"{what} {post.number} is there twice")
+            continue
         held += len(post.body)
         if held > limit:
             detail = f"question {question.number} and its answers: longer than {limit} characters"
             yield Broken("too_long", question.start, question.end, detail)
             return
-        if not post.is_answer:
-            yield Broken("repeated", post.start, post.end, f"question {post.number} is there twice")
-        else:
-            answers.append(post)
+        answers.append(post)
     answers.sort(key=lambda post: (str(post.number) != question.accepted, -post.score, post.number))
     markup = pack(question.title, question.body, [post.body for post in answers])
     has_accepted = bool(answers) and str(answers[0].number) == question.accepted

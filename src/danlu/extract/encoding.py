@@ -5,7 +5,8 @@ thousand bytes, is in another encoding and is refused, never read as rubbish; on
 and its bad bytes become U+FFFD. A single stray byte refuses nothing. The guess decodes a sample with each candidate and
 looks for the characters that fill real text of that script. Books and papers, which may say their encoding, are read in
 what they say or in the guess (`decode_declared`). A file of lines, which may be read in parts, is judged by
-its first JUDGED_BYTES alone (`formats/streams.py`). Costs: one C pass for sound text.
+its first JUDGED_BYTES alone (`formats/streams.py`). What is no text in any encoding is told by its first HEAD_BYTES
+(`sign_of_binary`). Costs: one C pass for sound text.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from danlu.errors import InputError
 
 JUDGED_BYTES = 1 << 22
+HEAD_BYTES = 1 << 16
 _SAMPLE_BYTES = 1 << 16
 _STRAY_SHARE = 0.001
 """Bad sequences a byte up to which they are damage: normalising keeps a text with that many."""
@@ -57,6 +59,28 @@ _CONTEXT_BYTES = 1 << 12
 _UTF8 = ("utf-8", "utf8")
 _WESTERN = "cp1252"
 """What is not even printable in Latin-1 is most likely this."""
+_MAGICS = {
+    b"%PDF": "PDF",
+    b"PK\x03\x04": "ZIP (also EPUB and DOCX)",
+    b"\x1f\x8b": "gzip",
+    b"(\xb5/\xfd": "zstd",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"7z\xbc\xaf": "7z",
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF8": "GIF",
+    b"\x7fELF": "ELF",
+    b"\xd0\xcf\x11\xe0": "old Office",
+    b"SQLite format 3": "SQLite",
+    b"PAR1": "Parquet",
+}
+"""The first bytes of files that are no text, whatever they are called."""
+_PLAIN_MAGICS = (b"BZh", b"GIF8", b"PAR1", b"SQLite format 3")
+"""Those that a text may begin with; what follows decides."""
+_CONTROLS = bytes([*range(1, 8), *range(14, 26), *range(28, 32)])
+_CONTROL_SHARE = 0.02
+"""Control characters a byte from which bytes that are not UTF-8 are no text: random ones have a tenth."""
 _BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -113,6 +137,40 @@ class Decoder:
             else "it does not look like text in any encoding known here: leave it out, or set encoding = to its name"
         )
         raise InputError(f"{self._source} is not UTF-8 ({self._first}); {todo}")
+
+
+def sign_of_binary(head: bytes, encoding: str = "utf-8") -> str:
+    """Why a file with these first HEAD_BYTES is no text in any encoding; "" where it may be one.
+
+    `encoding` is the declared one; NUL bytes speak for nothing in UTF-16 and UTF-32. A few stray ones in UTF-8 are
+    damage in a text, as other stray bytes are.
+    """
+    begin = next((mark for mark in _MAGICS if head.startswith(mark)), None)
+    if begin and begin not in _PLAIN_MAGICS:
+        return f"it begins as {_MAGICS[begin]} does"
+    if any(head.startswith(mark) for mark, _ in _BOMS):
+        return ""
+    is_utf8 = _is_utf8(head)
+    if begin and not is_utf8:
+        return f"it begins as {_MAGICS[begin]} does"
+    if codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
+        return ""
+    nuls = head.count(0)
+    if nuls > _STRAY_SHARE * len(head) or (nuls and not is_utf8):
+        return f"NUL bytes in its first {len(head)} bytes: {nuls}"
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    if not is_utf8 and controls > _CONTROL_SHARE * len(head):
+        return f"control characters in its first {len(head)} bytes: {controls}"
+    return ""
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Whether bytes are UTF-8, but for a character that their end cuts."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def decode_line(data: bytes) -> tuple[str, int]:

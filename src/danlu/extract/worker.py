@@ -21,7 +21,8 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 CPU_SECONDS, CPU_SECONDS_PER_MB = 10.0, 4.0
-MEMORY_BYTES = 6 << 30
+MEMORY_BYTES = 2 << 30
+"""Of addresses; an extractor loaded takes 20 to 50 MB of them, and a machine has a process a worker."""
 
 
 def serve(extractor: ModuleType, name: str, asked: BinaryIO, answered: BinaryIO) -> None:

@@ -15,7 +15,7 @@ from danlu.extract.guard import ExtractionError, Extractor
 from danlu.extract.packed import Read
 from danlu.extract.section import Extracted, Section
 from danlu.formats.raw import Damage, Raw
-from danlu.formats.sections import Joined, Place, raws_of
+from danlu.formats.sections import Joined, Place, raws_of, titled
 from danlu.formats.settings import KNOWN
 from danlu.formats.streams import read_whole
 
@@ -74,4 +74,4 @@ def ask_book(
     sections = tuple(Section(tuple(headings), text) for headings, text in value["sections"])
     damages = tuple((reason, detail) for reason, detail in value["damages"])
     found = Extracted(sections, {**value["metadata"], **metadata}, damages, value["replaced"])
-    yield from raws_of(found, place, joined)
+    yield from raws_of(titled(found, joined), place, joined)

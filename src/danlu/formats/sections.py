@@ -1,17 +1,17 @@
 """Books, papers and articles to documents: one each, or one a section.
 
-Decides: a section that is a document of its own begins with its heading path, which is also kept as `headings`; parts
-of one file stay on one side of the split. A template joins what the format says of the document with its text; what it
-does not say is empty. Costs: nothing beside the extraction.
+Decides: a section that is a document of its own begins with its heading path, which is also kept as `headings`; in
+books and articles their title stands in front of it. Parts of one file stay on one side of the split. A template joins
+what the format says of the document with its text; what it does not say is empty. Costs: nothing beside the extraction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from danlu.extract.record import Fields, text_of
-from danlu.extract.section import Extracted, join_sections, section_text
+from danlu.extract.section import Extracted, Section, join_sections, section_text
 from danlu.formats.raw import Damage, Raw
 
 SECTION = "section"
@@ -58,6 +58,24 @@ def raws_of(found: Extracted, place: Place, joined: Joined) -> Iterator[Raw | Da
         replaced = 0 if isinstance(raw, Raw) else replaced
     if not parts:
         yield _without_text(place.name, place.id)
+
+
+def titled(found: Extracted, joined: Joined) -> Extracted:
+    """What was found, with the title in front of each heading path, where sections are documents.
+
+    Not where the path begins with it already, or the template says it.
+    """
+    title = " ".join(found.metadata.get("title", "").split())
+    if not title or joined.document != SECTION or "title" in Fields(template=joined.template).of_text:
+        return found
+
+    def below(section: Section) -> Section:
+        first = " ".join(section.headings[0].split()) if section.headings else ""
+        if first.casefold() == title.casefold():
+            return section
+        return Section((title, *section.headings), section.text)
+
+    return replace(found, sections=tuple(map(below, found.sections)))
 
 
 def _without_text(name: str, ident: str | None) -> Damage:

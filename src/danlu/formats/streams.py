@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from danlu.errors import DanluError, InputError, MissingError
-from danlu.extract.encoding import JUDGED_BYTES, Decoder
+from danlu.extract.encoding import HEAD_BYTES, JUDGED_BYTES, Decoder, sign_of_binary
 from danlu.extract.packed import BrokenStreamError, Read, decompress
 from danlu.formats.settings import COMPRESSIONS
 
@@ -119,18 +119,40 @@ class _RemoteFile:
 
 
 @contextmanager
-def open_stream(path: Path | str, encoding: str = "utf-8", start: int = 0) -> Iterator[Read]:
+def open_stream(
+    path: Path | str, encoding: str = "utf-8", start: int = 0, is_text: bool = False
+) -> Iterator[Read]:
     """A `read(size)` over the decompressed file, transcoded to UTF-8 unless it is declared as that.
 
     Byte ranges count in what this returns. Undecodable bytes of other encodings become U+FFFD. `start`: where in a
-    file that is not compressed reading begins.
+    file that is not compressed reading begins. `is_text`: raises BrokenStreamError, "binary", for what is no text by
+    the first bytes of the file, wherever reading begins.
     """
     codec = COMPRESSIONS.get(Path(path).suffix.lower())
     with open_file(path) as file:
+        read = decompress(file.read, codec, str(path)) if codec else file.read
+        if is_text:
+            head = read(HEAD_BYTES)
+            if sign := sign_of_binary(head, encoding):
+                raise BrokenStreamError("binary", f"{sign}, so it is no text")
+            read = _put_back(head, read)
         if start:
             file.seek(start)
-        read = decompress(file.read, codec, str(path)) if codec else file.read
+            read = file.read
         yield read if codecs.lookup(encoding).name == "utf-8" else _transcode(read, encoding)
+
+
+def _put_back(head: bytes, read: Read) -> Read:
+    """A `read(size)` that gives first what was read already."""
+
+    def again(size: int) -> bytes:
+        nonlocal head
+        if not head:
+            return read(size)
+        data, head = head[:size], head[size:]
+        return data
+
+    return again
 
 
 def _transcode(read: Read, encoding: str) -> Read:

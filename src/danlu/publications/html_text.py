@@ -42,6 +42,8 @@ _KINDS = {
     "annotation": "tex",
 }
 """What is done at the end of an element, beside blocks, headings, links and items."""
+MOST_BAD = 0.01
+"""A page of which more places than this are no text in its encoding, NULs too, is none: random bytes have 2 %."""
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HEADING = re.compile(r"h[1-6]")
 _FIRST_LINES = re.compile(r"\A(?:[ \t]*\n)+")
@@ -235,7 +237,10 @@ class PageText(NamedTuple):
 
 
 def page_blocks(data: bytes) -> PageText:
-    """The blocks of one page of XHTML. Raises ValueError where it declares entities or is nested without end."""
+    """The blocks of one page of XHTML.
+
+    Raises ValueError where it declares entities, is nested without end, or is text in no encoding that it names.
+    """
     page, replaced = _Page(), 0
     try:
         read_xml(data, page)
@@ -248,7 +253,14 @@ def page_blocks(data: bytes) -> PageText:
 
 
 def _decode(data: bytes) -> Decoded:
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    is_marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if is_marked:
         text = data.decode("utf-16", "replace")
-        return Decoded(text, text.count("\ufffd"))
-    return decode_declared(data, "cp1252")
+        decoded = Decoded(text, text.count("\ufffd"))
+    else:
+        decoded = decode_declared(data, "cp1252")
+    bad = decoded.replaced + decoded.text.count("\0")
+    # Any bytes are UTF-16 of some script; of a page they give tags.
+    if bad > max(1, MOST_BAD * len(decoded.text)) or (is_marked and "<" not in decoded.text):
+        raise ValueError(f"cannot be decoded: places that are no text: {bad} of {len(decoded.text)}")
+    return decoded

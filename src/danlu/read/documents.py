@@ -46,6 +46,8 @@ from danlu.read.settings import Source
 from danlu.records import Document
 
 _PAGES = "pages"
+_TEXTS = ("txt", "md", "jsonl", "gutenberg")
+"""Formats of which a file that is binary by its first bytes is a damage; others have their own word for it."""
 _BOOKS, _DUMPS = formats_in(Family.BOOKS), formats_in(Family.DUMPS)
 _PREVIEW_BYTES = 20_000_000
 
@@ -141,7 +143,8 @@ def _read_piece(
     else:
         try:
             # One byte before the piece tells whether a line begins with it.
-            with open_stream(place, source.encoding, max(0, piece.start - 1)) as read:
+            start = max(0, piece.start - 1)
+            with open_stream(place, source.encoding, start, is_text=kind in _TEXTS) as read:
                 if kind == "jsonl":
                     yield from read_jsonl(read, piece.name, fields, limit, piece.start, piece.end)
                 elif kind in ("warc", "wet"):
@@ -159,7 +162,9 @@ def _read_piece(
                 else:
                     yield from read_plain(read, piece.name, source.document, limit, piece.start, piece.end)
         except BrokenStreamError as error:
-            yield Damage(error.reason, piece.name, detail=error.detail)
+            # A file that is binary is one damage, however many pieces it is cut into.
+            if error.reason != "binary" or not piece.start:
+                yield Damage(error.reason, piece.name, detail=error.detail)
         except OSError as error:
             raise InputError(f"{place} cannot be read: {error}") from error
 
