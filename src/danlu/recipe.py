@@ -60,7 +60,6 @@ NOT_YET = (
 
 WORDS_NOT_YET = {
     "tokenizer.kind": ("bpe", "wordpiece", "unigram", "sentencepiece_bpe", "sentencepiece_unigram", "char"),
-    "tokens.packing": ("greedy", "none"),
     "model.attention": ("flex",),
     "precision.kind": ("bf16_pure", "fp16", "fp8"),
     "optimizer.kind": ("adam", "adafactor", "lion", "sgd"),
