@@ -153,7 +153,7 @@ def test_a_file_that_may_declare_its_encoding(data, declared, decoded):
         b"\x89PNG\r\n",
         b"\x7fELF",
         b"GIF89a\xff\xfb",
-        b"plain\0text",
+        b"p\0l\0a\0i\0n",
         b"caf\xe9 " * 9_000 + b"\0",
         bytes(range(16)),
         random.Random(2).randbytes(HEAD_BYTES),

@@ -23,6 +23,8 @@ HEAD_BYTES = 1 << 16
 _SAMPLE_BYTES = 1 << 16
 _STRAY_SHARE = 0.001
 """Bad sequences a byte up to which they are damage: normalising keeps a text with that many."""
+_NUL_SHARE = 0.1
+"""NUL and control characters a byte up to which sound UTF-8 with NULs in it is a text that something damaged."""
 _NO_LEAD = bytes([*range(0xC0), *range(0xF8, 0x100)])
 """All but the first bytes of multi-byte sequences, to count those."""
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
@@ -156,9 +158,9 @@ def sign_of_binary(head: bytes, encoding: str = "utf-8") -> str:
     if codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         return ""
     nuls = head.count(0)
-    if nuls > _STRAY_SHARE * len(head) or (nuls and not is_utf8):
-        return f"NUL bytes in its first {len(head)} bytes: {nuls}"
     controls = len(head) - len(head.translate(None, _CONTROLS))
+    if nuls and (not is_utf8 or nuls + controls > _NUL_SHARE * len(head)):
+        return f"NUL bytes in its first {len(head)} bytes: {nuls}"
     if not is_utf8 and controls > _CONTROL_SHARE * len(head):
         return f"control characters in its first {len(head)} bytes: {controls}"
     return ""
