@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -190,3 +191,30 @@ def test_labels(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     capsys.readouterr()
     assert execute(["corpus", "label", "small", "--endpoint", "e.toml"]) == 2
     assert "e.toml, line 1: url: http to example.org" in capsys.readouterr().err
+
+
+def test_labels_in_a_terminal(home: Path) -> None:
+    write_small_run(home)
+    master, slave = os.openpty()
+    command = [sys.executable, "-m", "danlu", "corpus", "label", "small", "--name", "mara"]
+    ends = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
+    with subprocess.Popen(command, cwd=home, start_new_session=True, **ends) as process:  # type: ignore[call-overload]
+        os.close(slave)
+        shown = ""
+        for place, key in enumerate("kds", 1):
+            while shown.count("q quit]") < place:
+                shown += os.read(master, 4096).decode()
+            os.write(master, key.encode())
+        while "q quit] skipped" not in shown or shown.count("q quit]") < 4:
+            shown += os.read(master, 4096).decode()
+        os.write(master, b"q")
+        while "in all by mara" not in shown:
+            shown += os.read(master, 4096).decode()
+        assert process.wait() == 0
+    os.close(master)
+    assert "2 labelled, 2 of 4 in all by mara" in shown
+    rows = [
+        json.loads(line)
+        for line in (home / "runs" / "small" / "labels" / "labels.jsonl").read_text().splitlines()
+    ]
+    assert [(row["label"], row["who"]) for row in rows] == [("keep", "mara"), ("drop", "mara")]
