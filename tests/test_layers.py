@@ -34,13 +34,12 @@ TRAIN = {
 EVERYTHING = {"*"}
 MAY_IMPORT: dict[str, set[str]] = {
     **{folder: set() for folder in ALWAYS},
-    **{folder: set() for folder in ("extract", "quality", "rules", "dedup", "objective")},
+    **{folder: set() for folder in ("extract", "quality", "objective")},
+    **{folder: {"extract"} for folder in ("rules", "dedup", "pii", "scorers")},
     **{folder: {"extract"} for folder in ("dumps", "publications", "latex")},
     "formats": {"extract", "dumps", "publications", "latex"},
     "read": {"extract", "formats"},
     "lm": set(),
-    "pii": set(),
-    "scorers": {"extract"},
     "labels": {"account", "read"},
     **{folder: set() for folder in ("attention", "precision", "optim", "monitor")},
     "tokenizer": {"read"},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from danlu.errors import InputError, MissingError
+from danlu.errors import InputError
 from danlu.rules import url
 from danlu.rules.settings import Url
 from danlu.rules.url import host_of, is_listed, registered_domain
@@ -132,7 +132,7 @@ def test_a_document_without_an_address():
 
 
 def test_lists_that_cannot_be_read(tmp_path):
-    with pytest.raises(MissingError, match=r"none\.txt"):
+    with pytest.raises(InputError, match=r"none\.txt"):
         outcome("https://a.b", domain_lists=[str(tmp_path / "none.txt")])
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     with pytest.raises(InputError, match=r"latin\.txt"):

@@ -22,6 +22,7 @@ from danlu.dedup.contract import suggest_ranges
 from danlu.dedup.settings import Exact, MinHash, SharedStep
 from danlu.errors import InputError
 from danlu.files import digest, disk_errors, read_json, write_json
+from danlu.lm.settings import CARD_SUFFIX
 from danlu.read.documents import fingerprint
 from danlu.read.find import find_files
 from danlu.read.settings import Source
@@ -29,9 +30,6 @@ from danlu.read.shards import Shard, plan_shards
 
 FORMAT = 2
 """Version of the work directory; what another version left is not used."""
-
-CARD = ".card.json"
-"""What a model's card is called behind the model's own name; what it says decides too."""
 
 IDS = "id"
 """The name of the first deduplication of all: an id that a source gives twice in a domain."""
@@ -127,7 +125,8 @@ def corpus_fingerprint(settings: CorpusSettings, base: Path) -> list[list[str | 
     for step in settings.step:
         for key in path_keys(step):
             if paths := _named_paths(step, key):
-                cards = [f"{path}{CARD}" for path in paths if (base / f"{path}{CARD}").is_file()]
+                # What a model's card says decides too.
+                cards = [card for path in paths if (base / (card := f"{path}{CARD_SUFFIX}")).is_file()]
                 with _naming(step, key):
                     rows += fingerprint(_as_source([*paths, *cards], base), base)
     return rows

@@ -9,10 +9,8 @@ bytes a distinct n-gram of the examples in each process; about 40 MB/s for words
 
 from __future__ import annotations
 
-import gzip
 import json
 import unicodedata
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +24,7 @@ from numba import njit
 from danlu.dedup.contract import Longs, apply_cuts
 from danlu.dedup.settings import Decontaminate
 from danlu.errors import InputError
+from danlu.extract.lines import read_lines, without_compression
 from danlu.words.classes import ASSIGNED, CODE_POINTS, PUNCTUATION, SPACE, UNSPACED, table
 from danlu.words.shingles import ngram_hashes, word_hashes
 from danlu.words.text import Measured, Text, Words
@@ -166,12 +165,12 @@ def _build(settings_json: str) -> Table:
 def _read_examples(settings: Decontaminate) -> Iterator[tuple[str, str]]:
     """("file:line", text) of every example, file by file. A file that has none is refused: nothing of it is found."""
     for name in settings.against:
-        kind = name.removesuffix(".gz").rpartition(".")[2]
+        kind = without_compression(Path(name)).suffix.removeprefix(".")
         if kind not in ("jsonl", "txt"):
             raise InputError(f"decontaminate.against: {name} is neither .jsonl nor .txt")
         found = False
         seen: dict[str, None] = {}
-        for number, line in enumerate(_read_lines(name), 1):
+        for number, line in enumerate(read_lines(Path(name)), 1):
             place = f"{name}:{number}"
             text = _example_text(line, settings.fields, place, seen) if kind == "jsonl" else line
             if text.strip():
@@ -180,14 +179,6 @@ def _read_examples(settings: Decontaminate) -> Iterator[tuple[str, str]]:
         if not found:
             fields = f" in {', '.join(settings.fields)}; its fields are {', '.join(seen)}" if seen else ""
             raise InputError(f"decontaminate.against: {name} has no text{fields}")
-
-
-def _read_lines(name: str) -> Iterator[str]:
-    try:
-        with (gzip.open if name.endswith(".gz") else open)(name, "rt", encoding="utf-8-sig") as file:
-            yield from file
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise InputError(f"decontaminate.against: {name} cannot be read: {error}") from error
 
 
 def _example_text(line: str, fields: Sequence[str], place: str, seen: dict[str, None]) -> str:

@@ -19,6 +19,11 @@ class Section:
     headings: tuple[str, ...]
     text: str
 
+    @property
+    def path(self) -> str:
+        """The headings as one line."""
+        return _BETWEEN.join(self.headings)
+
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -52,5 +57,4 @@ def join_sections(sections: Sequence[Section]) -> str:
 
 def section_text(section: Section) -> str:
     """A section as a document of its own: its heading path on the first line."""
-    path = _BETWEEN.join(section.headings)
-    return f"{path}\n\n{section.text}" if path else section.text
+    return f"{section.path}\n\n{section.text}" if section.headings else section.text

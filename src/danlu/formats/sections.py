@@ -16,7 +16,6 @@ from danlu.formats.raw import Damage, Raw
 
 SECTION = "section"
 """The value of `document` that makes each section a document."""
-_BETWEEN = " > "
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def raws_of(found: Extracted, place: Place, joined: Joined) -> Iterator[Raw | Da
         return
     parts = [(number, section) for number, section in enumerate(found.sections) if section.text]
     for number, section in parts:
-        path = {**metadata, "headings": _BETWEEN.join(section.headings)}
+        path = {**metadata, "headings": section.path}
         ident = None if place.id is None else f"{place.id}#{number}"
         raw = _raw(section_text(section), path, place, ident, joined, replaced)
         yield raw

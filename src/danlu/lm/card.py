@@ -12,9 +12,9 @@ from typing import Any, get_args
 
 from danlu.errors import DamagedError, MismatchError
 from danlu.files import read_json, write_json
+from danlu.lm.settings import CARD_SUFFIX
 from danlu.lm.tokens import Kind
 
-SUFFIX = ".card.json"
 FORMAT = 2
 PERCENTS = 99
 
@@ -62,7 +62,7 @@ class Card:
 
 def card_path(model: Path) -> Path:
     """Where a model's card is."""
-    return model.with_name(model.name + SUFFIX)
+    return model.with_name(model.name + CARD_SUFFIX)
 
 
 def write_card(model: Path, card: Card) -> None:

@@ -14,6 +14,8 @@ from danlu.config import nearest
 from danlu.quality.settings import LANGUAGES
 from danlu.rules.settings import Rule
 
+CARD_SUFFIX = ".card.json"
+"""What a model's card is called, behind the model's own name."""
 ANY = "*"
 """In the place of a language's code: every document whose language has no entry of its own."""
 Bucket = Literal["head", "middle", "tail"]

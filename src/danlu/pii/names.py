@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from danlu.errors import InputError
+from danlu.extract.lines import read_lines
 from danlu.pii.view import Item, View
 
 ALL = "*"
@@ -129,12 +130,8 @@ def _load(files: tuple[tuple[str, int], ...]) -> Names:
 
 
 def _read(path: str) -> Iterator[str]:
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"pii.names: {path} cannot be read as UTF-8 text: {error}") from error
     found = False
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(Path(path)), 1):
         name = " ".join(line.partition("#")[0].split()).translate(_FLAT)
         if not name:
             continue

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from danlu.errors import InputError, MissingError
+from danlu.extract.lines import read_lines
 from danlu.rules.settings import Url
 from danlu.words.text import Measured, Text
 
@@ -166,13 +166,7 @@ def _read_lists(own: bool, *paths: tuple[str, ...]) -> Lists:
 
 def read_list(path: Path) -> list[str]:
     """The entries of a list: lines of UTF-8 without white space around them, but empty ones and comments."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise MissingError(f"{path} does not exist; it is a list of the step use = 'url'") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as a list of the step use = 'url': {error}") from error
-    return [entry for line in lines if (entry := line.strip()) and not entry.startswith("#")]
+    return [entry for line in read_lines(path) if (entry := line.strip()) and not entry.startswith("#")]
 
 
 def _bare(url: str) -> str:

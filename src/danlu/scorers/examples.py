@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from danlu.errors import InputError
+from danlu.extract.lines import read_lines, without_compression
 from danlu.rng import hash_text
-from danlu.scorers.lines import read_lines, without_compression
 
 POSITIVE = frozenset(["1", "true", "yes", "y", "keep", "positive"])
 NEGATIVE = frozenset(["0", "false", "no", "n", "drop", "negative"])

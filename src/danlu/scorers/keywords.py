@@ -20,8 +20,8 @@ import numpy.typing as npt
 from numba import njit
 
 from danlu.errors import InputError, MissingError
+from danlu.extract.lines import read_lines
 from danlu.scorers.features import split_tokens
-from danlu.scorers.lines import read_lines
 from danlu.scorers.settings import Keywords
 from danlu.words.classes import table
 from danlu.words.hashes import Codes, hash_span, join_hashes

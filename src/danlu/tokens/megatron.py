@@ -1,18 +1,16 @@
-"""Megatron's indexed dataset: a domain's shards as PREFIX.bin and PREFIX.idx, and such a pair as shards.
+"""Megatron's indexed dataset: a domain's shards as PREFIX.bin and PREFIX.idx, and such a pair opened.
 
 Layout, little-endian: the .bin is the ids of all sequences behind one another; the .idx is MMIDIDX\\0\\0, version 1
 (u64), the code of the ids' type (u8), the numbers of sequences and of document bounds (u64 each), then the length of
 each sequence in ids (i32), its first byte in the .bin (i64), and the document bounds as sequence numbers from 0 (i64)
 (Megatron-LM, core/datasets/indexed_dataset.py). Here a document is one sequence; pairs with several are read too.
-Guarantees: the same ids and documents there and back; the .idx comes last, so that a pair that has one is whole.
+Guarantees: an export is opened again and counted; the .idx comes last, so that a pair that has one is whole.
 Costs: a copy of the ids, shard by shard; memory of the number of documents.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
-import shutil
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -27,19 +25,16 @@ import pyarrow.parquet as pq
 from danlu.errors import DamagedError, InputError, MissingError
 from danlu.files import (
     TEMPORARY,
-    digest,
     disk_errors,
-    read_json,
-    replace_directory,
     sync_directory,
     write_bytes,
     write_json,
 )
 from danlu.log import progress
-from danlu.records import Document, Ints
+from danlu.records import Ints
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.documents import list_shards, list_token_domains, open_documents
-from danlu.tokens.shard import ShardHeader, read_provenance, require_tokenizer, verify_shard, write_shard
+from danlu.tokens.documents import list_token_domains, open_documents
+from danlu.tokens.shard import read_provenance, verify_shard
 
 MAGIC = b"MMIDIDX\x00\x00"
 FORMAT = "danlu.megatron/1"
@@ -84,17 +79,6 @@ class Card:
     documents: int
     tokens: int
     format: str = FORMAT
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What became of a pair: so many documents lacked BOS or EOS and were given it; empty ones are left out."""
-
-    documents: int
-    tokens: int
-    bos_added: int
-    eos_added: int
-    empty: int
 
 
 def write_pair(
@@ -168,32 +152,6 @@ def export_pairs(tokens: Path, codec: Codec, folder: Path) -> list[tuple[Path, C
     return written
 
 
-def import_pair(prefix: Path, codec: Codec, directory: Path) -> Imported:
-    """Writes a pair as the shards of tokens/<split>/<domain>, `directory`, in ids of the run's tokenizer.
-
-    A pair of danlu's is refused with another tokenizer, and its documents keep their names and sources; others are
-    named by their place in the .bin. A document without BOS or EOS is given it. Raises InputError where the directory
-    holds shards already, and for an id that the tokenizer does not have.
-    """
-    if list_shards(directory):
-        raise InputError(f"{directory} holds shards already; give the domain another name, or remove them")
-    pair = open_pair(prefix)
-    names = _read_beside(pair, codec)
-    inputs = digest([prefix.name, len(pair), int(pair.lengths.sum())])
-    header = ShardHeader(directory.name, codec.sha256, codec.vocab_size, codec.bos_id, codec.eos_id, inputs)
-    # Beside the split, where no half-written domain is taken for one.
-    new = directory.parents[1] / f"{TEMPORARY}{directory.parent.name}-{directory.name}"
-    shutil.rmtree(new, ignore_errors=True)
-    counts = np.zeros(5, np.int64)
-    for number, (first, stop) in enumerate(itertools.pairwise(_shard_bounds(pair))):
-        documents, ids, changed = _to_documents(pair, codec, range(first, stop), names)
-        write_shard(new / f"shard-{number:05d}.safetensors", header, documents, ids)
-        counts += [len(ids), sum(map(len, ids)), *changed]
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    replace_directory(new, directory)
-    return Imported(*counts.tolist())
-
-
 def beside(prefix: Path, ending: str) -> Path:
     """PREFIX.ending; a dot within the prefix's name is part of it."""
     return prefix.with_name(f"{prefix.name}.{ending}")
@@ -255,69 +213,10 @@ def _export_domain(directory: Path, codec: Codec, prefix: Path) -> Card:
             yield shard.ids, np.diff(shard.offsets)
 
     write_pair(prefix, codec.vocab_size, verified())
+    pair = open_pair(prefix)
+    if (len(pair), int(pair.lengths.sum())) != (card.documents, card.tokens):
+        raise DamagedError(f"{prefix} does not read back as it was written; export the tokens again")
     return card
-
-
-def _read_beside(pair: Pair, codec: Codec) -> pa.Table | None:
-    """The names of the documents of a pair that danlu wrote, with this tokenizer; None of another's pair."""
-    path = beside(pair.prefix, _CARD)
-    if not path.exists():
-        return None
-    value = read_json(path)
-    try:
-        card = Card(**value)
-        names = pq.read_table(pa.BufferReader(beside(pair.prefix, _NAMES).read_bytes()))
-    except (TypeError, OSError, pa.ArrowException) as error:
-        raise DamagedError(f"{path} is damaged ({error}); export the tokens again") from error
-    if card.format != FORMAT:
-        raise DamagedError(f"{path} has format {card.format!r}, this danlu reads {FORMAT!r}")
-    header = ShardHeader(card.domain, card.tokenizer_sha256, card.vocab_size, card.bos_id, card.eos_id, "")
-    require_tokenizer(path, header, codec)
-    if not names.num_rows == card.documents == len(pair):
-        raise DamagedError(f"{path} and its pair are of different exports; export the tokens again")
-    return names
-
-
-def _to_documents(
-    pair: Pair, codec: Codec, numbers: range, names: pa.Table | None
-) -> tuple[list[Document], list[npt.NDArray[np.uint32]], Ints]:
-    """Documents with BOS and EOS; and how many were given BOS, how many EOS, and how many were empty."""
-    rows = names.slice(numbers.start, len(numbers)).to_pylist() if names is not None else None
-    documents, found, changed = [], [], np.zeros(3, np.int64)
-    for number in numbers:
-        ids = pair.document(number).astype(np.int64)
-        if len(ids) == 0:
-            changed[2] += 1
-            continue
-        if ids.min() < 0 or ids.max() >= codec.vocab_size:
-            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
-            raise InputError(
-                f"{beside(pair.prefix, 'bin')}: document {number} has the id {wrong}, which the run's tokenizer of "
-                f"{codec.vocab_size} tokens does not have; give the run the tokenizer that wrote the pair"
-            )
-        bos = bool(ids[0] != codec.bos_id)
-        eos = bool(ids[-1] != codec.eos_id or len(ids) + bos < 2)
-        changed += (bos, eos, False)
-        whole = np.concatenate([[codec.bos_id] * bos, ids, [codec.eos_id] * eos]).astype(np.uint32)
-        place = rows[number - numbers.start] if rows else _place(pair, number)
-        documents.append(Document(text=codec.decode(whole.tolist()), domain="", **place))
-        found.append(whole)
-    return documents, found, changed
-
-
-def _place(pair: Pair, number: int) -> dict[str, Any]:
-    """Where a document lies, in bytes of the .bin."""
-    name, size = beside(pair.prefix, "bin").name, pair.ids.itemsize
-    first, last = int(pair.bounds[number]), int(pair.bounds[number + 1]) - 1
-    start, end = int(pair.starts[first]) * size, int(pair.starts[last] + pair.lengths[last]) * size
-    return {"id": f"{name}:{number}", "source": name, "start": start, "end": end, "group": f"{name}:{number}"}
-
-
-def _shard_bounds(pair: Pair) -> list[int]:
-    """The first document of each shard of about _SHARD_TOKENS tokens, then the number of documents."""
-    ends = np.concatenate([[0], np.cumsum(pair.lengths)])[pair.bounds]
-    marks = np.searchsorted(ends, np.arange(0, int(ends[-1]), _SHARD_TOKENS), side="right") - 1
-    return [int(bound) for bound in np.unique(np.append(marks, len(pair)))]
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -1,4 +1,4 @@
-"""Lines of the user's files of examples and words: UTF-8, plain or compressed, read one at a time.
+"""Lines of the user's files of examples, names, words and addresses: UTF-8, plain or compressed, read one at a time.
 
 Guarantees: a file that is missing, is not whole, is not UTF-8 or has an endless line is refused by name; nothing is
 guessed. Costs: memory one line.
@@ -11,15 +11,15 @@ from pathlib import Path
 
 from danlu.errors import InputError
 from danlu.extract.packed import BrokenStreamError, decompress
+from danlu.formats.settings import COMPRESSIONS
 
-CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 MOST_LINE_BYTES = 100_000_000
 _CHUNK_BYTES = 1 << 20
 
 
 def without_compression(path: Path) -> Path:
     """The name of what is in a compressed file."""
-    return path.with_suffix("") if path.suffix.lower() in CODECS else path
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -37,7 +37,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def _byte_lines(path: Path) -> Iterator[bytes]:
-    codec = CODECS.get(path.suffix.lower())
+    codec = COMPRESSIONS.get(path.suffix.lower())
     with path.open("rb") as file:
         read = decompress(file.read, codec, str(path)) if codec else file.read
         rest = b""

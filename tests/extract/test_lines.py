@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from danlu.errors import InputError
-from danlu.scorers import lines
-from danlu.scorers.lines import read_lines, without_compression
+from danlu.extract import lines
+from danlu.extract.lines import read_lines, without_compression
 
 DATA = "\ufeffone\r\n\n字 three\n\nlast".encode()
 PACKED = {
