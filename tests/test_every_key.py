@@ -46,6 +46,7 @@ from danlu.workflow.texts import make_tokenizer
 from odd_learned import LEARNED
 from odd_shared import COMPARED
 from odd_texts import JUDGED, LINES, WORDS
+from odd_tokenizers import TOKENIZERS
 from small_run import prepared, tables
 from web_archive import PAGE
 
@@ -384,10 +385,10 @@ ROWS = {
         of_bank("signals", {"use": "signals"}),
         "corpus.step[signals]",
     ),
-    "tokenizer.kind": Row(tokenizer, "wordpiece", NO_OTHER),
-    "tokenizer.vocab_size": Row(tokenizer, 300, {"tokenizer"}),
-    "tokenizer.pretokenizer": Row(tokenizer, "gpt2", {"tokenizer"}),
-    "tokenizer.sample_bytes": Row(tokenizer, 2000, {"tokenizer"}),
+    **{
+        f"tokenizer.{key}": Row(tokenizer, value, {"tokenizer"}, base)
+        for key, (value, base) in TOKENIZERS.items()
+    },
     "tokenizer.path": Row(tokenizer, "given.json", {"tokenizer"}, {"tokenizer.vocab_size": ABSENT}),
     "tokens.packing": Row(trained, "chunk", "batches"),
     "tokens.document_mask": Row(trained, False, "batches", {"tokens.reset_positions": False}),

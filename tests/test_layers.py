@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluate": {"generate", "model", "tokenizer", "tokens", "objective", "checkpoint"},
     "recovery": {"checkpoint", "monitor"},
     "export": {"checkpoint", "model", "tokenizer"},
-    "report": {"account", "evaluate", "monitor", "plan"},
+    "report": {"account", "evaluate", "monitor", "plan", "tokenizer"},
     "train": TRAIN,
     "study": {"train", *TRAIN},
     "dashboard": {"tokens", "tokenizer", "monitor", "plan"},
@@ -101,6 +101,7 @@ EXTRAS = {
     **dict.fromkeys(("resiliparse", "fastwarc", "trafilatura", "fasttext"), "corpus"),
     **dict.fromkeys(("mwparserfromhell", "pypdfium2", "kenlm"), "corpus"),
     "ray": "cluster",
+    **dict.fromkeys(("sentencepiece", "fastokens"), "tokenizers"),
 }
 """Third-party packages outside the core, imported where they are used, and the extra that brings them."""
 

@@ -59,7 +59,6 @@ NOT_YET = (
 """Planned sections and keys whose machinery does not exist yet: refused by name, never ignored."""
 
 WORDS_NOT_YET = {
-    "tokenizer.kind": ("bpe", "wordpiece", "unigram", "sentencepiece_bpe", "sentencepiece_unigram", "char"),
     "model.attention": ("flex",),
     "precision.kind": ("bf16_pure", "fp16", "fp8"),
     "optimizer.kind": ("adam", "adafactor", "lion", "sgd"),

@@ -134,8 +134,8 @@ def test_without_bos_and_pad_eos_serves(trained):
     assert codec.encode_documents(["a"])[0][0] == 1
 
 
-def test_other_kinds_are_refused(trained):
-    with pytest.raises(InputError, match="byte-level"):
+def test_what_would_leave_out_in_silence_is_refused(trained):
+    with pytest.raises(InputError, match="leave out in silence"):
         Codec.from_bytes(changed(trained, lambda d: d.update(pre_tokenizer=None)), "given")
 
 

@@ -14,11 +14,40 @@ def test_sizes_with_units():
     ("keys", "said"),
     [
         ({"vocab_size": 259}, "260"),
-        ({"kind": "unigram"}, "byte_bpe"),
+        ({"kind": "tiktoken"}, "byte_bpe"),
         ({"pretokenizer": "bert"}, "gpt2"),
         ({"vocab": 300}, "Extra inputs"),
+        ({"score": "likelihood"}, "only on wordpiece"),
+        ({"kind": "char", "pretokenizer": "gpt2"}, "only on byte_bpe, bpe, unigram"),
+        ({"kind": "bpe", "character_coverage": 0.9}, "0.98"),
+        ({"kind": "bpe", "split_digits": False}, "only on sentencepiece_bpe"),
+        ({"kind": "bpe", "vocab_size": 200}, "needs at least 260"),
+        ({"path": "x.json", "byte_fallback": False}, "no effect with path"),
+        ({"special_ids": {"bos": 1, "eos": 2}}, "without a gap"),
+        ({"special_ids": {"bos": 0, "eos": 0}}, "different"),
+        ({"special_ids": {"bos": 0, "pad": 1}}, "no eos"),
+        ({"kind": "unigram", "special_ids": {"eos": 0}}, "no unk"),
+        ({"special_ids": {"cls": 0}}, "bos"),
     ],
 )
 def test_refuses(keys, said):
     with pytest.raises(ValidationError, match=said):
         TokenizerSettings(**keys)
+
+
+def test_special_ids_by_kind():
+    def ids(**keys):
+        return TokenizerSettings(**keys).ids_of_roles()
+
+    assert ids() == ids(kind="bpe") == {"bos": 0, "eos": 1, "pad": 2}
+    unknown = {"bos": 0, "eos": 1, "pad": 2, "unk": 3}
+    assert ids(kind="bpe", byte_fallback=False) == ids(kind="wordpiece") == ids(kind="unigram") == unknown
+    assert ids(kind="sentencepiece_bpe") == unknown
+    given = {"unk": 0, "bos": 1, "eos": 2, "pad": -1}
+    assert ids(kind="sentencepiece_bpe", special_ids=given) == {"unk": 0, "bos": 1, "eos": 2}
+
+
+def test_longest_token_by_kind():
+    lengths = {kind: TokenizerSettings(kind=kind).longest_token() for kind in ("byte_bpe", "unigram")}
+    assert lengths == {"byte_bpe": 128, "unigram": 16}
+    assert TokenizerSettings(max_token_length=7).longest_token() == 7

@@ -3,15 +3,21 @@
 import ast
 import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
 
-from danlu.errors import InputError
-from danlu.tokenizer.codec import SPECIAL_TOKENS, Codec
+import house
+import small_tokenizers
+from danlu.errors import InputError, MissingError
+from danlu.export.tokenizer import check_tokenizer, write_tokenizer
+from danlu.tokenizer.codec import PROBES, SPECIAL_TOKENS, UNK, Codec
 from danlu.tokenizer.settings import TokenizerSettings
-from danlu.tokenizer.train import adopt_tokenizer, train_tokenizer
+from danlu.tokenizer.train import adopt_tokenizer, load_file, train_tokenizer
+from small_tokenizers import KINDS, LOSSLESS
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "byte_level_bpe.json").read_text(encoding="utf-8")
@@ -81,3 +87,125 @@ def test_adopt_refuses_a_lossy_alphabet(trained, tmp_path):
     with pytest.raises(InputError, match="1 of the 256 bytes"):
         adopt_tokenizer(TokenizerSettings(), given, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """What training each kind gave, by name."""
+    pytest.importorskip("sentencepiece")
+    place = tmp_path_factory.mktemp("kinds")
+    return {
+        name: small_tokenizers.train(place / name, [small_tokenizers.TEXT], vocab_size=700, **keys)
+        for name, keys in KINDS.items()
+    }
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_loads_again_and_keeps_what_it_promises(kinds, name):
+    made = kinds[name]
+    codec = Codec.load(made.path)
+    assert codec.vocab_size == made.vocab_size <= 700
+    assert made.lossless == (codec.lossy_probe() is None) == (name in LOSSLESS)
+    assert (made.reason is None or "comes back" not in made.reason) == (name in LOSSLESS)
+    documents = codec.encode_documents([*PROBES, small_tokenizers.TEXT])
+    for text, ids in zip([*PROBES, small_tokenizers.TEXT], documents, strict=True):
+        assert ids.tolist() == [0, *codec.encode(text), 1]
+        if name in LOSSLESS:
+            assert codec.decode(ids) == text
+            prefix = name.startswith("sentencepiece") and text != ""
+            assert codec.token_bytes()[ids].sum() == len(text.encode()) + prefix
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_text_becomes_a_special_token(kinds, name):
+    codec = Codec.load(kinds[name].path)
+    for special in (*SPECIAL_TOKENS, UNK):
+        ids = codec.encode(f"{special} a{special}")
+        assert not {0, 1, 2} & set(ids)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_ids_are_the_library_s_own(kinds, name):
+    """The file alone, as anybody loads it, gives BOS and the ids of the codec."""
+    library = Tokenizer.from_file(str(kinds[name].path))
+    library.encode_special_tokens = True
+    codec = Codec.load(kinds[name].path)
+    for text in (*PROBES, small_tokenizers.TEXT):
+        assert library.encode(text).ids == [0, *codec.encode(text)]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_can_be_exported(kinds, name, tmp_path):
+    codec = Codec.load(kinds[name].path)
+    write_tokenizer(kinds[name].path, codec, tmp_path, 128)
+    assert check_tokenizer(tmp_path, codec)
+
+
+def test_another_process_gives_the_same_files(kinds, tmp_path):
+    """Hash tables of the library are seeded anew in every process."""
+    names = [name for name in KINDS if not name.startswith("sentencepiece")]
+    script = (
+        "import sys; from pathlib import Path; import small_tokenizers as s\n"
+        "for n in sys.argv[2:]: print(s.train(Path(sys.argv[1]), [s.TEXT], vocab_size=700, **s.KINDS[n]).sha256)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path), *names]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": f"{house.ROOT / 'tests'}:{house.ROOT / 'src'}", "TOKENIZERS_PARALLELISM": "false"},
+    )
+    assert done.stdout.split() == [kinds[name].sha256 for name in names]
+
+
+@pytest.mark.parametrize("kind", ["byte_bpe", "bpe", "char"])
+def test_special_ids_of_ones_own(tmp_path, kind):
+    ids = {"pad": 0, "unk": 1, "bos": 2, "eos": 3}
+    codec = Codec.load(train(tmp_path, [TEXT], kind=kind, vocab_size=400, special_ids=ids).path)
+    assert (codec.pad_id, codec.bos_id, codec.eos_id) == (0, 2, 3)
+    none = {"eos": 0, "bos": -1, "pad": -1}
+    codec = Codec.load(train(tmp_path, [TEXT], kind=kind, vocab_size=400, special_ids=none).path)
+    assert (codec.pad_id, codec.bos_id, codec.eos_id) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("kind", ["byte_bpe", "bpe", "wordpiece", "unigram"])
+def test_token_length_is_capped(tmp_path, kind):
+    made = train(tmp_path, ["abcdefg abc " * 200], kind=kind, vocab_size=400, max_token_length=3)
+    vocab = Tokenizer.from_file(str(made.path)).get_vocab()
+    learned = [name for name in vocab if not name.startswith("<")]
+    assert max(len(name.removeprefix("##").encode()) for name in learned) == 3
+    assert any("abc" in name for name in learned)
+
+
+@pytest.mark.parametrize("kind", ["byte_bpe", "bpe", "wordpiece", "unigram", "char"])
+def test_text_without_a_space_trains(tmp_path, kind):
+    text = "".join(chr(0x4E00 + number * number % 97) for number in range(30_000))
+    made = train(tmp_path, [text], kind=kind, vocab_size=500)
+    assert made.sample_bytes == len(text.encode())
+    assert made.left_out_bytes <= 0.0005 * made.sample_bytes
+
+
+def test_adopt_takes_a_model_as_its_equal(kinds, tmp_path):
+    model = kinds["sentencepiece_bpe"].path.with_name("tokenizer.model")
+    made = adopt_tokenizer(TokenizerSettings(), model, tmp_path)
+    given, ours = Codec.load(made.path), Codec.load(kinds["sentencepiece_bpe"].path)
+    assert made.vocab_size == 700
+    assert made.reason is None
+    assert given.encode(small_tokenizers.TEXT) == ours.encode(small_tokenizers.TEXT)
+
+
+def test_adopt_says_what_is_lost(kinds, tmp_path):
+    made = adopt_tokenizer(TokenizerSettings(), kinds["wordpiece"].path, tmp_path)
+    assert not made.lossless
+    assert "comes back" in made.reason
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(MissingError, match="no tokenizer"):
+        load_file(tmp_path / "a.model")
+    with pytest.raises(InputError, match="directory"):
+        load_file(tmp_path)
+    (tmp_path / "b.model").write_bytes(b"none")
+    with pytest.raises(InputError, match=r"b\.model"):
+        load_file(tmp_path / "b.model")

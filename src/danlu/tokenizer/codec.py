@@ -1,7 +1,9 @@
-"""Text <-> ids with one tokenizer.json.
+"""Text <-> ids with one tokenizer.json, of any kind that danlu trains.
 
-Guarantees: every text encodes (byte-level BPE, no unknown) and decodes to itself; a special token's name inside a
-text stays text; BOS, EOS and pad ids are known or the file is refused. Costs: about 1 MB of text a second and core.
+Guarantees: a special token's name inside a text stays text, or the file is refused; so it is where it would leave out
+in silence what it does not know, and where it has no end-of-text token. `lossy_probe` says whether texts come back as
+they were: byte-level BPE and byte fallback do, WordPiece and unknown characters do not. Costs: about 2 MB of text a
+second and core; many times as much with `fastokens`.
 """
 
 from __future__ import annotations
@@ -17,16 +19,36 @@ import numpy.typing as npt
 from tokenizers import Tokenizer, pre_tokenizers
 
 from danlu.errors import InputError, MissingError
+from danlu.tokenizer.fast import FastEncoder
 from danlu.tokenizer.pretokens import allows_cuts, cut_safely
 
-BOS, EOS, PAD = "<|begin_of_text|>", "<|end_of_text|>", "<|pad|>"
+BOS, EOS, PAD, UNK = "<|begin_of_text|>", "<|end_of_text|>", "<|pad|>", "<|unk|>"
 SPECIAL_TOKENS = (BOS, EOS, PAD)
-"""Ids 0, 1, 2 of a tokenizer that danlu trains."""
+"""Ids 0, 1, 2 of a tokenizer that danlu trains; UNK follows in kinds that need one."""
+
+BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
+"""What byte fallback calls its tokens; a literal "<0x0A>" in a text is not one of them."""
+
+SPACE = "▁"
+"""Stands for a space in SentencePiece's pieces."""
+
+PROBES = (
+    "",
+    " ",
+    "  two  spaces \n\n\tand a tab, 12345.6; it's Don'T\r\nb\rc ",
+    "\x00\x01\x1b\x7f\u0085\u00a0\u200b\ufeff\ufffd\ufffe",
+    "👩‍👩‍👧‍👦 e\u0301 ﬁ Å ½ ²Ⅷ ſ ١٢٣",
+    "丹炉炼字，一字千金。한글 \u1112\u1161\u11ab العربية שלום नमस्ते 𝔘𝔫𝔦 \U0010ffff",
+    f"{BOS}{EOS}{PAD}{UNK}<|endoftext|></s><s><unk>[UNK]<0x41><0x0A>##a",
+    "a" * 300 + " " * 300 + "好" * 300,
+)
+"""Texts that are easy to change."""
 
 _BOS_NAMES = (BOS, "<s>", "<bos>", "<|bos|>", "<|startoftext|>")
 _EOS_NAMES = (EOS, "<|endoftext|>", "</s>", "<eos>", "<|eos|>")
 _PAD_NAMES = (PAD, "<pad>", "<|padding|>", "[PAD]", "<|finetune_right_pad_id|>")
 _ENCODED_CHARACTERS = 8192
+_UNTRIED = object()
 _BYTE_SYMBOLS = frozenset(pre_tokenizers.ByteLevel.alphabet())
 
 
@@ -35,6 +57,7 @@ class Codec:
 
     def __init__(self, tokenizer: Tokenizer, description: Mapping[str, Any], sha256: str, where: str) -> None:
         self._tokenizer = tokenizer
+        self._fast: FastEncoder | object | None = _UNTRIED
         tokenizer.encode_special_tokens = True
         special = {t["content"]: int(t["id"]) for t in description.get("added_tokens") or () if t["special"]}
         eos = _first(special, _EOS_NAMES)
@@ -45,6 +68,10 @@ class Codec:
             )
         bos, pad = _first(special, _BOS_NAMES), _first(special, _PAD_NAMES)
         self._allows_cuts = allows_cuts(description)
+        self._description = description
+        self.is_byte_level = _is_byte_level(description)
+        """Whether one character of a token stands for one byte."""
+        self.kind: str = "byte_bpe" if self.is_byte_level else str(description["model"]["type"]).lower()
         self.sha256 = sha256
         """Of the file's bytes: what shards and checkpoints are compared by."""
         self.eos_id: int = eos
@@ -53,8 +80,14 @@ class Codec:
         self.pad_id: int = eos if pad is None else pad
         self.vocab_size: int = max(tokenizer.get_vocab(with_added_tokens=True).values()) + 1
         self._special_ids = frozenset(special.values())
-        self.missing_bytes = sorted(_BYTE_SYMBOLS - tokenizer.get_vocab(with_added_tokens=False).keys())
+        self._special_names = tuple(special)
+        plain = tokenizer.get_vocab(with_added_tokens=False)
+        self.missing_bytes = sorted(_BYTE_SYMBOLS - plain.keys()) if self.is_byte_level else []
         """Byte symbols that the vocabulary lacks: such bytes of a text are lost. None in a tokenizer of ours."""
+        self._byte_tokens = {} if self.is_byte_level else {plain[b]: b for b in BYTE_TOKENS if b in plain}
+        self.unknown_id: int | None = unknown_id(description, plain)
+        """The id of what it does not know, for kinds that have one."""
+        self._refuse_forgery(special, where)
 
     @classmethod
     def load(cls, path: Path) -> Codec:
@@ -80,8 +113,7 @@ class Codec:
         # A file may ask for its texts to be cut or padded; a corpus must be neither.
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        if not _is_byte_level(description):
-            raise InputError(f"{where} is not a byte-level BPE, the only kind that is supported so far")
+        _refuse_silent_losses(description, where)
         return cls(tokenizer, description, hashlib.sha256(data).hexdigest(), where)
 
     def encode(self, text: str) -> list[int]:
@@ -92,12 +124,22 @@ class Codec:
     def encode_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.uint32]]:
         """BOS + ids + EOS of each text, in the library's threads; the ids equal `encode`.
 
-        Long texts are encoded in pieces where that changes nothing: the library slows down on them.
+        Through `fastokens` where it is installed and agrees, see `danlu.tokenizer.fast`.
         """
+        if self._fast is _UNTRIED and texts:
+            data = json.dumps(self._description)
+            probes = [*PROBES, *(f"x{name} y{name}" for name in self._special_names)]
+            self._fast = FastEncoder.make(data, self._encode_all, probes, texts)
+        if isinstance(self._fast, FastEncoder):
+            return [self._document(ids) for ids in self._fast.encode(texts)]
+        return [self._document(ids) for ids in self._encode_all(texts)]
+
+    def _encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+        """Long texts are encoded in pieces where that changes nothing: the library slows down on them."""
         cut = [cut_safely(text, _ENCODED_CHARACTERS) if self._allows_cuts else [text] for text in texts]
         flat = [piece for pieces in cut for piece in pieces]
         encodings = iter(self._tokenizer.encode_batch_fast(flat, add_special_tokens=False))
-        return [self._document([next(encodings).ids for _ in pieces]) for pieces in cut]
+        return [[number for _ in pieces for number in next(encodings).ids] for pieces in cut]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids, special tokens left out; bytes that are no UTF-8 become U+FFFD."""
@@ -105,23 +147,50 @@ class Codec:
         return text
 
     def token_bytes(self) -> npt.NDArray[np.int64]:
-        """UTF-8 bytes of each token, int64 (vocab_size,): 0 for special tokens and unused ids."""
+        """UTF-8 bytes of each token, int64 (vocab_size,): 0 for special tokens and unused ids.
+
+        Exact for byte-level BPE and characters with byte fallback; SentencePiece's prefix counts as a space, an
+        unknown as nothing, and WordPiece's lost spaces are not counted.
+        """
         counts = np.zeros(self.vocab_size, dtype=np.int64)
         plain = self._tokenizer.get_vocab(with_added_tokens=False)
+        continuation = self._description["model"].get("continuing_subword_prefix") or ""
+        spaces = SPACE in json.dumps(self._description.get("decoder"), ensure_ascii=False)
         for token, number in self._tokenizer.get_vocab(with_added_tokens=True).items():
-            # In the byte alphabet one character stands for one byte; an added token is plain text.
-            counts[number] = len(token) if token in plain else len(token.encode())
-        counts[sorted(self._special_ids)] = 0
+            if token in plain and self.is_byte_level:
+                # In the byte alphabet one character stands for one byte; an added token is plain text.
+                counts[number] = len(token)
+            else:
+                text = token.replace(SPACE, " ") if spaces else token
+                counts[number] = len(text.removeprefix(continuation).encode())
+        counts[list(self._byte_tokens)] = 1
+        counts[[*sorted(self._special_ids), *([] if self.unknown_id is None else [self.unknown_id])]] = 0
         return counts
 
-    def _document(self, pieces: list[list[int]]) -> npt.NDArray[np.uint32]:
-        ids = np.empty(sum(map(len, pieces)) + 2, dtype=np.uint32)
-        ids[0], ids[-1] = self.bos_id, self.eos_id
-        start = 1
-        for piece in pieces:
-            ids[start : start + len(piece)] = piece
-            start += len(piece)
-        return ids
+    def lossy_probe(self) -> str | None:
+        """The first of `PROBES` that does not come back as it was, None where all do.
+
+        SentencePiece's sign for a space is the one thing that byte fallback does not bring back.
+        """
+        return next((text for text in PROBES if self.decode(self.encode(text)) != text), None)
+
+    def _refuse_forgery(self, special: Mapping[str, int], where: str) -> None:
+        """A name that the model itself finds in a text would forge the end of a document, or a byte."""
+        names = {**special, **{token: number for number, token in self._byte_tokens.items()}}
+        for name, number in names.items():
+            ids = self.encode(name)
+            # A name with unknown characters has the unknown token, one with rare ones has byte tokens.
+            if number in ids and number != self.unknown_id and self.decode(ids) != name:
+                raise InputError(
+                    f"{where} reads the text {name!r} as the token {number} of that name, so that a text could forge "
+                    f"it. Give that piece of the model so low a score that it is never chosen, or train a tokenizer"
+                )
+
+    def _document(self, ids: Sequence[int] | npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        document = np.empty(len(ids) + 2, dtype=np.uint32)
+        document[0], document[-1] = self.bos_id, self.eos_id
+        document[1:-1] = ids
+        return document
 
 
 def _first(special: Mapping[str, int], names: Sequence[str]) -> int | None:
@@ -135,3 +204,24 @@ def _is_byte_level(description: Mapping[str, Any]) -> bool:
     before = description.get("pre_tokenizer") or {}
     steps = [before, *(before.get("pretokenizers") or ())]
     return any(step.get("type") == "ByteLevel" for step in steps)
+
+
+def unknown_id(description: Mapping[str, Any], vocab: Mapping[str, int]) -> int | None:
+    """The id of what a tokenizer.json (as JSON values) does not know, None where it knows everything."""
+    model = description["model"]
+    number = model.get("unk_id")
+    return int(number) if number is not None else vocab.get(model.get("unk_token") or "")
+
+
+def _refuse_silent_losses(description: Mapping[str, Any], where: str) -> None:
+    """A model without bytes and without an unknown token leaves out what it does not know."""
+    model = description["model"]
+    if _is_byte_level(description) or model.get("unk_token") or model.get("unk_id") is not None:
+        return
+    vocab = model.get("vocab")
+    if model.get("byte_fallback") and set(BYTE_TOKENS) <= vocab.keys():
+        return
+    raise InputError(
+        f"{where} is neither byte-level nor has it byte tokens or an unknown token: it would leave out in silence "
+        f"what it does not know. Use one that has, or let danlu train a tokenizer"
+    )
