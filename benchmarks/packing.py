@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from danlu.records import Ints
-from danlu.tokens.megatron import beside, write_pair
+from danlu.shards.megatron import beside, write_pair
 from danlu.tokens.packing import KINDS, Packing, pack, packing_stats
 from machine import machine
 

@@ -37,8 +37,8 @@ from danlu.plan.machine import read_machine
 from danlu.plan.plan import Given, make_plan
 from danlu.recipe import Recipe, parse
 from danlu.records import Batch, Document
+from danlu.shards.shard import ShardHeader, write_shard
 from danlu.tokens.batches import prefetch
-from danlu.tokens.shard import ShardHeader, write_shard
 from danlu.train import assemble
 from danlu.train import step as step_module
 from danlu.train.observe import Observer

@@ -26,10 +26,10 @@ from danlu.export.card import CardInfo
 from danlu.export.huggingface import export_model
 from danlu.monitor.history import read_metrics
 from danlu.recipe import parse
+from danlu.shards.documents import list_shards
+from danlu.shards.shard import open_shard, read_header
 from danlu.tokenizer.codec import Codec
 from danlu.tokens.batches import Batches
-from danlu.tokens.documents import list_shards
-from danlu.tokens.shard import open_shard, read_header
 from danlu.train.assemble import open_data
 from danlu.train.session import Session, open_session
 from danlu.workflow.run import load_run, open_run

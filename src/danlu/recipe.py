@@ -16,6 +16,7 @@ from danlu.config import Origin, Section, apply_settings, find_values, refuse, r
 from danlu.corpus.settings import CorpusSettings
 from danlu.errors import RecipeError
 from danlu.evaluate.settings import EvaluateSettings
+from danlu.mixture.settings import MixtureSettings
 from danlu.model.settings import ModelSettings
 from danlu.monitor.settings import MonitorSettings
 from danlu.objective.settings import ObjectiveSettings
@@ -23,7 +24,7 @@ from danlu.optim.settings import LossSettings, OptimizerSettings, ScheduleSettin
 from danlu.plan.settings import PlanSettings
 from danlu.precision.settings import PrecisionSettings
 from danlu.tokenizer.settings import TokenizerSettings
-from danlu.tokens.settings import MixtureSettings, TokensSettings
+from danlu.tokens.settings import TokensSettings
 from danlu.toml import parse_toml, read_text, write_toml
 from danlu.train.settings import TrainSettings
 

@@ -1,11 +1,11 @@
-"""The mixture's rows: the shares of tokens/weights.py, in tokens and epochs."""
+"""The mixture's rows: the shares of mixture/weights.py, in tokens and epochs."""
 
 import pytest
 
 from danlu.errors import RecipeError
+from danlu.mixture.settings import MixtureSettings
+from danlu.mixture.weights import resolve_weights
 from danlu.plan.mixture import plan_mixture
-from danlu.tokens.settings import MixtureSettings
-from danlu.tokens.weights import resolve_weights
 
 TOKENS = {"code": 3_000, "prose": 1_000}
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from danlu.errors import DamagedError, InputError, MismatchError, MissingError, RecipeError
+from danlu.mixture.settings import MixtureSettings
 from danlu.records import IGNORE_INDEX, PAD_DOCUMENT
 from danlu.tokens.batches import open_batches, prefetch
 from danlu.tokens.packing import KINDS
-from danlu.tokens.settings import MixtureSettings, TokensSettings
+from danlu.tokens.settings import TokensSettings
 
 DOMAINS = {
     "code": np.random.default_rng(1).integers(2, 70, 60).tolist(),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from danlu.tokens.shard import FORMAT
+from danlu.shards.shard import FORMAT
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "frozen_samples.json").read_text())
 

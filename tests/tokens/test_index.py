@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from danlu.errors import DamagedError, InputError
+from danlu.shards.documents import open_documents
 from danlu.tokens import index as module
-from danlu.tokens.documents import open_documents
 from danlu.tokens.index import build_index, describe_packing, group_bounds, load_index
 from danlu.tokens.packing import KINDS
 

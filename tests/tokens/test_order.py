@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from danlu.errors import InputError
+from danlu.mixture.weights import SHARE_UNIT, to_sample_shares
 from danlu.tokens.order import Order, deficit_table
-from danlu.tokens.weights import SHARE_UNIT, to_sample_shares
 
 
 def offsets(*sizes):

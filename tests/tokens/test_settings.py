@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from danlu.tokens.settings import MixtureSettings, TokensSettings
+from danlu.mixture.settings import MixtureSettings
+from danlu.tokens.settings import TokensSettings
 
 
 @pytest.mark.parametrize(

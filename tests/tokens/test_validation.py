@@ -5,7 +5,7 @@ import pytest
 
 from danlu.errors import DamagedError
 from danlu.records import IGNORE_INDEX
-from danlu.tokens.documents import open_documents
+from danlu.shards.documents import open_documents
 from danlu.tokens.validation import validation_batches
 
 LENGTHS = np.random.default_rng(3).integers(2, 60, 40).tolist()

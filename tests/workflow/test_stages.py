@@ -16,8 +16,8 @@ from danlu.checkpoint.manifest import MANIFEST, STATE, Entry, Manifest, step_nam
 from danlu.errors import InputError, MismatchError
 from danlu.files import sha256_file
 from danlu.recipe import Recipe, parse
-from danlu.tokens.build import build_tokens
-from danlu.tokens.shard import verify_shard
+from danlu.shards.build import build_tokens
+from danlu.shards.shard import verify_shard
 from danlu.workflow import stages
 from danlu.workflow.run import Run, hold, open_run
 
@@ -347,7 +347,7 @@ def test_refused_shards_do_not_count_as_done_the_second_time(
         shard.write_bytes(shard.read_bytes() + b"x")
         return report
 
-    monkeypatch.setattr("danlu.tokens.build.build_tokens", of_another_version)
+    monkeypatch.setattr("danlu.shards.build.build_tokens", of_another_version)
     for _ in range(2):
         said()
         with pytest.raises(MismatchError, match="another tokens"):

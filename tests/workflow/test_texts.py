@@ -8,7 +8,7 @@ import pytest
 
 from danlu.account.funnel import Count, Flow, Funnel
 from danlu.errors import UsageError
-from danlu.tokens.build import DomainTokens, TokensReport
+from danlu.shards.build import DomainTokens, TokensReport
 from danlu.workflow.texts import describe_funnel, describe_tokens, read_texts
 
 

@@ -70,8 +70,8 @@ def export(
     Megatron-LM reads the pairs with --data-path; the tokenizer.json and where each document came from go beside them.
     """
     from danlu.files import write_bytes
+    from danlu.shards.megatron import export_pairs
     from danlu.tokenizer.codec import Codec
-    from danlu.tokens.megatron import export_pairs
     from danlu.workflow.run import find_run, load_run
 
     if folder.exists() and not folder.is_dir():

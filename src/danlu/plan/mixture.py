@@ -1,6 +1,6 @@
 """What a run takes from each domain: tokens and epochs, before it starts.
 
-The shares come from tokens/weights.py, the same function that the order of the data uses. No torch.
+The shares come from mixture/weights.py, the same function that the order of the data uses. No torch.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from danlu.tokens.settings import MixtureSettings
-from danlu.tokens.weights import resolve_weights
+from danlu.mixture.settings import MixtureSettings
+from danlu.mixture.weights import resolve_weights
 
 
 @dataclass(frozen=True, slots=True)

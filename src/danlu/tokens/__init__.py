@@ -1,1 +1,1 @@
-"""Ids to shards to packed samples to batches, in a reproducible order."""
+"""Ids to packed samples to batches, in a reproducible order."""

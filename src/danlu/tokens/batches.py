@@ -17,16 +17,17 @@ import numpy.typing as npt
 
 from danlu.errors import MissingError
 from danlu.files import digest
+from danlu.mixture.settings import MixtureSettings
+from danlu.mixture.weights import resolve_weights, to_sample_shares
 from danlu.objective.causal import Layout, Row, fill
 from danlu.records import Batch, Piece, Sample
+from danlu.shards.documents import DomainDocuments, list_token_domains, open_documents
+from danlu.shards.shard import FORMAT
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.documents import DomainDocuments, list_token_domains, open_documents
 from danlu.tokens.index import DomainIndex, load_index
 from danlu.tokens.order import Order
 from danlu.tokens.packing import Packing
-from danlu.tokens.settings import MixtureSettings, TokensSettings
-from danlu.tokens.shard import FORMAT
-from danlu.tokens.weights import resolve_weights, to_sample_shares
+from danlu.tokens.settings import TokensSettings
 
 _PREFETCHED_BATCHES = 2
 

@@ -18,10 +18,10 @@ import numpy as np
 from danlu.errors import DamagedError, InputError, MissingError
 from danlu.files import digest
 from danlu.records import Ints
-from danlu.tokens.documents import DomainDocuments, list_token_domains, open_documents
+from danlu.shards.documents import DomainDocuments, list_token_domains, open_documents
+from danlu.shards.shard import FORMAT, verify_shard
+from danlu.shards.tensor_file import open_tensors, verify_tensors, write_tensors
 from danlu.tokens.packing import Packing, PackingStats, pack, packing_stats
-from danlu.tokens.shard import FORMAT, verify_shard
-from danlu.tokens.tensor_file import open_tensors, verify_tensors, write_tensors
 
 GROUP_TOKENS = 4_194_304
 GROUP_SAMPLES = 64

@@ -14,10 +14,10 @@ import numpy as np
 from danlu.objective.causal import Layout
 from danlu.records import Batch, Ints
 from danlu.rng import hash_key, hash_range
+from danlu.shards.documents import list_shards, open_documents
+from danlu.shards.shard import verify_shard
 from danlu.tokens.batches import sample_pieces, write_batch
-from danlu.tokens.documents import list_shards, open_documents
 from danlu.tokens.packing import pack
-from danlu.tokens.shard import verify_shard
 
 
 def validation_batches(

@@ -24,8 +24,8 @@ from danlu.plan.mixture import plan_mixture
 from danlu.plan.plan import Choice, Given, Plan, make_plan, tokens_for_minutes, with_speed
 from danlu.precision.choose import resolve_precision
 from danlu.recipe import Recipe
+from danlu.shards.documents import list_token_domains, open_documents
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.documents import list_token_domains, open_documents
 from danlu.train.assemble import build, resolve_device
 from danlu.train.step import train_step
 

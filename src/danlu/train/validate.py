@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from danlu.evaluate.bits import Evaluation, evaluate_domain
 from danlu.records import Batch
+from danlu.shards.documents import list_token_domains
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.documents import list_token_domains
 from danlu.tokens.validation import validation_batches
 
 TOKENS_A_PASS = 4_096

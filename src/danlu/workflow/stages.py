@@ -105,8 +105,8 @@ def build_tokens_stage(run: Run) -> None:
     """Documents become shards of token ids; a build that was cut off goes on at the shard where it stopped."""
     stage = depends.tokens(run)
     if why := _begin(stage):
+        from danlu.shards.build import build_tokens
         from danlu.tokenizer.codec import Codec
-        from danlu.tokens.build import build_tokens
         from danlu.tokens.index import describe_packing
         from danlu.workflow.curation import write_page
 

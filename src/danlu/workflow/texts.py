@@ -18,7 +18,7 @@ from danlu.log import human, human_bytes, say, visible
 from danlu.workflow.run import Run
 
 if TYPE_CHECKING:
-    from danlu.tokens.build import TokensReport
+    from danlu.shards.build import TokensReport
 
 _SHOWN_CHARACTERS = 72
 _SAID_CHARACTERS = 20_000_000

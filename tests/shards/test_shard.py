@@ -9,7 +9,7 @@ import pytest
 from danlu.errors import DamagedError, DanluError, MismatchError
 from danlu.records import Document
 from danlu.rng import hash_text
-from danlu.tokens.shard import (
+from danlu.shards.shard import (
     ShardHeader,
     open_shard,
     provenance_path,

@@ -11,12 +11,12 @@ import pytest
 from danlu.errors import DanluError, InputError
 from danlu.read.store import part_path, write_part
 from danlu.records import Document
+from danlu.shards.build import build_tokens
+from danlu.shards.documents import open_documents
+from danlu.shards.shard import verify_shard
 from danlu.tokenizer.codec import Codec
 from danlu.tokenizer.settings import TokenizerSettings
 from danlu.tokenizer.train import train_tokenizer
-from danlu.tokens.build import build_tokens
-from danlu.tokens.documents import open_documents
-from danlu.tokens.shard import verify_shard
 
 TEXTS = {
     "code": inspect.getsource(difflib).split("\n\n"),

@@ -21,8 +21,8 @@ from danlu.errors import DamagedError, MismatchError
 from danlu.files import write_bytes
 from danlu.records import Document, TokenShard
 from danlu.rng import hash_text
+from danlu.shards.tensor_file import open_tensors, verify_tensors, write_tensors
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.tensor_file import open_tensors, verify_tensors, write_tensors
 
 FORMAT = "danlu.tokens/1"
 """Raised with every change of what a shard holds or of the order in which samples are made from shards."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from danlu.errors import RecipeError
 from danlu.log import human
-from danlu.tokens.settings import MixtureSettings
+from danlu.mixture.settings import MixtureSettings
 
 SHARE_UNIT = 1 << 20
 """Sample shares are counted in 1/SHARE_UNIT."""

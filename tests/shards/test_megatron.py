@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from danlu.errors import DamagedError, DanluError, InputError, MismatchError, MissingError
-from danlu.tokens import megatron as module
-from danlu.tokens.documents import open_documents
-from danlu.tokens.megatron import MAGIC, beside, export_pairs, open_pair, write_pair
+from danlu.shards.documents import open_documents
+from danlu.shards.megatron import MAGIC, beside, export_pairs, open_pair, write_pair
+from danlu.shards import megatron as module
 
 index = module._index
 LENGTHS = {"code": [5, 2, 9, 70, 3, 3, 12], "prose.v2": [4, 31, 2, 8]}

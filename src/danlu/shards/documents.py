@@ -18,8 +18,8 @@ import pyarrow as pa
 from danlu.errors import MismatchError, MissingError
 from danlu.files import digest
 from danlu.records import Ints, TokenShard
+from danlu.shards.shard import ShardHeader, open_shard, read_header, read_provenance, require_tokenizer
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.shard import ShardHeader, open_shard, read_header, read_provenance, require_tokenizer
 
 
 class DomainDocuments:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from danlu.errors import RecipeError
-from danlu.tokens.settings import MixtureSettings
-from danlu.tokens.weights import (
+from danlu.mixture.settings import MixtureSettings
+from danlu.mixture.weights import (
     SHARE_UNIT,
     cap_epochs,
     resolve_weights,

@@ -32,9 +32,9 @@ from danlu.files import (
 )
 from danlu.log import progress
 from danlu.records import Ints
+from danlu.shards.documents import list_token_domains, open_documents
+from danlu.shards.shard import read_provenance, verify_shard
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.documents import list_token_domains, open_documents
-from danlu.tokens.shard import read_provenance, verify_shard
 
 MAGIC = b"MMIDIDX\x00\x00"
 FORMAT = "danlu.megatron/1"

@@ -20,9 +20,8 @@ from danlu.files import remove_temporaries, sha256_file
 from danlu.log import Progress, progress
 from danlu.read.store import list_domains, list_parts, read_part
 from danlu.records import Document
-from danlu.tokenizer.codec import Codec
-from danlu.tokens.documents import list_shards
-from danlu.tokens.shard import (
+from danlu.shards.documents import list_shards
+from danlu.shards.shard import (
     ShardHeader,
     open_shard,
     provenance_path,
@@ -30,6 +29,7 @@ from danlu.tokens.shard import (
     verify_shard,
     write_shard,
 )
+from danlu.tokenizer.codec import Codec
 
 SPLITS = ("train", "validation")
 _CHUNK_CHARACTERS = 2_000_000

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from danlu.errors import DamagedError, DanluError, MissingError
-from danlu.tokens.tensor_file import open_tensors, verify_tensors, write_tensors
+from danlu.shards.tensor_file import open_tensors, verify_tensors, write_tensors
 
 ARRAYS = {
     "ids": np.arange(7, dtype=np.uint16),

@@ -7,8 +7,8 @@ import pytest
 
 from danlu.errors import MismatchError, MissingError
 from danlu.rng import hash_text
-from danlu.tokens.documents import list_token_domains, open_documents
-from danlu.tokens.shard import provenance_path
+from danlu.shards.documents import list_token_domains, open_documents
+from danlu.shards.shard import provenance_path
 
 LENGTHS = [5, 2, 9, 3, 30, 4, 7]
 
