@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,16 +51,22 @@ def disk_errors(path: Path) -> Iterator[None]:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Writes a file atomically and durably."""
+    write_blocks(path, [data])
+
+
+def write_blocks(path: Path, blocks: Iterable[bytes]) -> None:
+    """The same for a file that need not fit into memory; an error while the blocks are made leaves what was there."""
     temporary = path.with_name(f"{TEMPORARY}{path.name}")
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("wb") as file:
-                file.write(data)
+                for block in blocks:
+                    file.write(block)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
-        except OSError:
+        except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         sync_directory(path.parent)

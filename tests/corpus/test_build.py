@@ -8,8 +8,6 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import threading
 from itertools import islice
 from pathlib import Path
@@ -28,6 +26,7 @@ from danlu.errors import DanluError
 from danlu.jobs import slurm
 from danlu.read.store import list_domains, list_parts, read_part
 from danlu.workflow.curation import account_steps
+from killed import run_killed
 from small_cluster import cluster, loopback
 
 __all__ = ["cluster", "loopback"]
@@ -401,23 +400,10 @@ def test_every_engine_writes_the_same_bytes_though_a_worker_is_killed(
 
 
 KILLED = """
-import os, signal, sys
-from pathlib import Path
-left = int(sys.argv[1])
-def counted(real):
-    def call(*arguments, **named):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*arguments, **named)
-    return call
-for name in ("fsync", "rename", "replace", "mkdir", "unlink", "rmdir", "link"):
-    setattr(os, name, counted(getattr(os, name)))
 from danlu.corpus.build import build_corpus
 from danlu.corpus.settings import CorpusSettings
-settings = CorpusSettings.model_validate_json(sys.argv[2])
-build_corpus(settings, Path(sys.argv[3]), Path(sys.argv[4]))
+settings = CorpusSettings.model_validate_json(sys.argv[1])
+build_corpus(settings, Path(sys.argv[2]), Path(sys.argv[3]))
 """
 
 
@@ -428,11 +414,8 @@ def test_killed_at_drawn_calls_of_the_system_the_same_bytes(base, tmp_path, whol
     kills = 0
     while kills < 40:
         calls = generator.choice([generator.randrange(1, 30), generator.randrange(30, 150)])
-        command = [sys.executable, "-c", KILLED, str(calls), given, str(base), str(tmp_path / "cut")]
-        status = subprocess.run(command, capture_output=True, check=False)
-        if status.returncode == 0:
+        if not run_killed(calls, KILLED, given, base, tmp_path / "cut"):
             break
-        assert status.returncode == -signal.SIGKILL, status.stderr.decode()
         kills += 1
     assert 5 < kills < 40
     assert files_of(tmp_path / "cut") == whole

@@ -74,3 +74,35 @@ def test_list_token_domains(tmp_path, write_domain):
     write_domain(tmp_path, "code", LENGTHS)
     assert list_token_domains(tmp_path, "train") == ["code", "prose"]
     assert list_token_domains(tmp_path, "validation") == []
+
+
+@pytest.mark.parametrize("numbers", [[], [3], [0, 2, 3, 6], list(range(len(LENGTHS)))])
+def test_some_of_the_documents(tmp_path, write_domain, numbers):
+    whole = open_documents(write_domain(tmp_path, "prose", LENGTHS, shards=3))
+    some = whole.select(np.array(numbers, dtype=np.int64), "hard")
+    assert (some.domain, some.source_domain, len(some)) == ("hard", "prose", len(numbers))
+    assert some.tokens == sum(int(whole.lengths[number]) for number in numbers)
+    for place, number in enumerate(numbers):
+        np.testing.assert_array_equal(some.tokens_of(place, 1, 99), whole.tokens_of(number, 1, 99))
+        assert some.provenance(place) == whole.provenance(number)
+        assert int(some.id_hashes()[place]) == hash_text(whole.provenance(number)["id"])
+    assert some.byte_counts.tolist() == whole.byte_counts[numbers].tolist()
+    assert (np.diff(whole.id_hashes().astype(object)) > 0).all()
+
+
+def test_the_fingerprint_is_of_what_was_chosen(tmp_path, write_domain):
+    whole = open_documents(write_domain(tmp_path / "a", "prose", LENGTHS))
+    other = open_documents(write_domain(tmp_path / "b", "prose", [*LENGTHS[:-1], 8]))
+    views = [
+        whole.select(np.array(numbers), name)
+        for numbers, name in [([0, 1], "hard"), ([0, 2], "hard"), ([0, 1], "easy")]
+    ]
+    views += [views[0].select(np.array([1]), "hard"), other.select(np.array([0, 1]), "hard")]
+    assert len({documents.fingerprint for documents in (whole, *views)}) == 6
+    assert views[0].fingerprint == whole.select(np.array([0, 1]), "hard").fingerprint
+
+
+@pytest.mark.parametrize("numbers", [[1, 0], [2, 2], [-1, 0], [0, len(LENGTHS)]])
+def test_numbers_that_do_not_ascend(tmp_path, write_domain, numbers):
+    with pytest.raises(ValueError, match="must ascend"):
+        open_documents(write_domain(tmp_path, "prose", LENGTHS)).select(np.array(numbers), "hard")

@@ -10,28 +10,12 @@ import numpy as np
 import pytest
 
 from danlu.errors import DamagedError, DanluError, InputError, MismatchError, MissingError
+from danlu.shards import megatron as module
 from danlu.shards.documents import open_documents
 from danlu.shards.megatron import MAGIC, beside, export_pairs, open_pair, write_pair
-from danlu.shards import megatron as module
 
 index = module._index
-LENGTHS = {"code": [5, 2, 9, 70, 3, 3, 12], "prose.v2": [4, 31, 2, 8]}
 INTEGERS = {1: "<u1", 2: "<i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
-
-
-@pytest.fixture
-def codec(codec):
-    """Ids above the special ones are characters."""
-    codec.decode = lambda ids: "".join(chr(each) for each in ids if each > 2)
-    return codec
-
-
-@pytest.fixture
-def tokens(tmp_path, write_domain):
-    for domain, lengths in LENGTHS.items():
-        write_domain(tmp_path / "tokens", domain, lengths, shards=2)
-    write_domain(tmp_path / "tokens", "code", [6, 7], split="validation")
-    return tmp_path / "tokens"
 
 
 def as_arrays(sequences, kind="<u2"):
@@ -166,7 +150,7 @@ def test_a_full_disk_is_an_error_that_leaves_no_index(tokens, codec, tmp_path, m
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(module.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(DanluError, match=r"cannot write .*No space left"):
         export_pairs(tokens, codec, tmp_path / "out")
     assert not list((tmp_path / "out").glob("**/*.idx"))

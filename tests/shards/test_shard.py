@@ -6,11 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import house
 from danlu.errors import DamagedError, DanluError, MismatchError
 from danlu.records import Document
 from danlu.rng import hash_text
 from danlu.shards.shard import (
+    FORMAT,
+    READABLE,
     ShardHeader,
+    new_shard,
     open_shard,
     provenance_path,
     read_header,
@@ -126,3 +130,61 @@ def test_damaged_provenance(path):
     provenance_path(path).write_bytes(b"PAR1")
     with pytest.raises(DamagedError, match=r"documents\.parquet"):
         read_provenance(path)
+
+
+GOLDEN = house.ROOT / "tests" / "golden"
+
+
+@pytest.mark.parametrize("form", READABLE)
+def test_a_shard_of_every_format_is_read(form):
+    path = GOLDEN / f"tokens_v{form.removeprefix('danlu.tokens/')}.safetensors"
+    verify_shard(path)
+    assert read_header(path) == ShardHeader(
+        "prose", "b" * 64, 300, 0, 1, "c" * 64, checksum="d44d44ec667d1a7e63093d17a8eface6"
+    )
+    shard = open_shard(path)
+    assert shard.ids.dtype == np.uint16
+    assert shard.ids.tolist() == [0, 299, 1, 0, 1, 0, 97, 98, 99, 1]
+    assert shard.offsets.tolist() == [0, 3, 5, 10]
+    assert shard.byte_counts.tolist() == [3, 0, 3]
+    assert shard.id_hashes.tolist() == [hash_text(name) for name in ("one", "two", "three")]
+    table = read_provenance(path)
+    assert table.column("id").to_pylist() == ["one", "two", "three"]
+    assert table.column("source").to_pylist() == ["a.txt", "b.txt", "b.txt"]
+    assert [table.column(name).to_pylist() for name in ("start", "end")] == [[3, 0, 7], [6, 0, 10]]
+
+
+def test_no_format_is_forgotten():
+    """A format that is written has its file, and what was written once can be read."""
+    numbers = {int(path.stem.removeprefix("tokens_v")) for path in GOLDEN.glob("tokens_v*.safetensors")}
+    assert {f"danlu.tokens/{number}" for number in numbers} == set(READABLE)
+    assert f"danlu.tokens/{max(numbers)}" == FORMAT
+
+
+def test_a_shard_in_pieces_has_the_same_bytes(path, tmp_path):
+    other = tmp_path / "other.safetensors"
+    with new_shard(other, HEADER) as shard:
+        shard.add([], [])
+        for document, ids in zip(DOCUMENTS, IDS, strict=True):
+            shard.add([document], [ids], [len(document.text.encode())])
+        assert not other.exists()
+    assert other.read_bytes() == path.read_bytes()
+    assert provenance_path(other).read_bytes() == provenance_path(path).read_bytes()
+
+
+def test_no_document_at_all(tmp_path):
+    path = tmp_path / "s.safetensors"
+    write_shard(path, HEADER, [], [])
+    assert (open_shard(path).offsets.tolist(), len(open_shard(path).ids)) == ([0], 0)
+    assert read_provenance(path).num_rows == 0
+
+
+def test_an_error_in_the_midst_leaves_nothing(tmp_path):
+    def write(wrong):
+        with new_shard(tmp_path / "s.safetensors", HEADER) as shard:
+            shard.add(DOCUMENTS, IDS)
+            shard.add(DOCUMENTS, wrong)
+
+    with pytest.raises(MismatchError):
+        write([IDS[0], np.array([5], dtype=np.uint32)])
+    assert not list(tmp_path.iterdir())

@@ -10,7 +10,6 @@ Costs: a copy of the ids, shard by shard; memory of the number of documents.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -23,16 +22,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from danlu.errors import DamagedError, InputError, MissingError
-from danlu.files import (
-    TEMPORARY,
-    disk_errors,
-    sync_directory,
-    write_bytes,
-    write_json,
-)
+from danlu.files import write_blocks, write_bytes, write_json
 from danlu.log import progress
 from danlu.records import Ints
-from danlu.shards.documents import list_token_domains, open_documents
+from danlu.shards.documents import SPLITS, list_token_domains, open_documents
 from danlu.shards.shard import read_provenance, verify_shard
 from danlu.tokenizer.codec import Codec
 
@@ -42,9 +35,12 @@ _HEADER_BYTES = 34
 _NUMPY_NAMES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
 _TYPES: dict[int, np.dtype[Any]] = {code: np.dtype(name) for code, name in _NUMPY_NAMES.items()}
 _CODES = {kind: code for code, kind in _TYPES.items()}
-_SHARD_TOKENS = 1 << 24
-_CARD, _NAMES = "card.json", "documents.parquet"
-_SPLITS = ("train", "validation")
+_BLOCK_TOKENS = 1 << 22
+_ROWS = 1 << 16
+CARD, NAMES = "card.json", "documents.parquet"
+"""Endings of what danlu writes beside a pair."""
+BYTES = "bytes"
+"""The column of NAMES with the size of a document's UTF-8 text; the others are those of a shard's provenance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +92,10 @@ def write_pair(
     def blocks() -> Iterator[bytes]:
         for ids, counts in shards:
             lengths.append(counts)
-            for first in range(0, len(ids), _SHARD_TOKENS):
-                yield ids[first : first + _SHARD_TOKENS].astype(kind).tobytes()
+            for first in range(0, len(ids), _BLOCK_TOKENS):
+                yield ids[first : first + _BLOCK_TOKENS].astype(kind).tobytes()
 
-    _write_blocks(beside(prefix, "bin"), blocks())
+    write_blocks(beside(prefix, "bin"), blocks())
     write_bytes(
         beside(prefix, "idx"), _index(prefix, kind, np.concatenate([np.zeros(0, np.int64), *lengths]))
     )
@@ -140,7 +136,7 @@ def export_pairs(tokens: Path, codec: Codec, folder: Path) -> list[tuple[Path, C
     Beside each, .card.json names the tokenizer and .documents.parquet says where every document came from. Shards are
     verified before they are copied; documents keep their order in them.
     """
-    found = [(split, domain) for split in _SPLITS for domain in list_token_domains(tokens, split)]
+    found = [(split, domain) for split in SPLITS for domain in list_token_domains(tokens, split)]
     if not found:
         raise MissingError(f"{tokens} holds no token shards; build the tokens first")
     written = []
@@ -194,8 +190,6 @@ def _read_header(path: Path, raw: bytes) -> tuple[np.dtype[Any], int, int]:
 def _export_domain(directory: Path, codec: Codec, prefix: Path) -> Card:
     documents = open_documents(directory, codec)
     beside(prefix, "idx").unlink(missing_ok=True)
-    tables = [read_provenance(shard.path) for shard in documents.shards]
-    write_bytes(beside(prefix, _NAMES), _parquet(pa.concat_tables(tables)))
     card = Card(
         domain=documents.domain,
         tokenizer_sha256=codec.sha256,
@@ -205,7 +199,13 @@ def _export_domain(directory: Path, codec: Codec, prefix: Path) -> Card:
         documents=len(documents),
         tokens=documents.tokens,
     )
-    write_json(beside(prefix, _CARD), asdict(card))
+    # First, so that whatever a kill leaves of the pair is known to be of danlu.
+    write_json(beside(prefix, CARD), asdict(card))
+    tables = [
+        read_provenance(shard.path).append_column(BYTES, pa.array(shard.byte_counts))
+        for shard in documents.shards
+    ]
+    write_bytes(beside(prefix, NAMES), _parquet(pa.concat_tables(tables)))
 
     def verified() -> Iterator[tuple[npt.NDArray[Any], Ints]]:
         for shard in documents.shards:
@@ -221,22 +221,6 @@ def _export_domain(directory: Path, codec: Codec, prefix: Path) -> Card:
 
 def _parquet(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    pq.write_table(table, sink, row_group_size=_ROWS, compression="zstd", write_page_checksum=True)
     data: bytes = sink.getvalue().to_pybytes()
     return data
-
-
-def _write_blocks(path: Path, blocks: Iterable[bytes]) -> None:
-    """Writes a file that need not fit into memory, whole or not at all."""
-    temporary = path.with_name(f"{TEMPORARY}{path.name}")
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.writelines(blocks)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_directory(path.parent)

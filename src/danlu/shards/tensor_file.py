@@ -1,14 +1,17 @@
 """Arrays on disk: a safetensors file written by hand, so that its bytes are the same every time, read as memory maps.
 
 Guarantees: a file is whole or absent; its header holds a checksum of all its arrays; any safetensors reader opens it.
-Costs: writing holds the file in memory once; opening reads the header only; verifying reads everything.
+Costs: writing holds no more than the arrays, and of a `Spool` nothing; opening reads the header only; verifying reads
+everything.
 Format: https://github.com/huggingface/safetensors (8-byte little-endian header length, JSON header, raw arrays).
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +20,77 @@ import numpy.typing as npt
 import xxhash
 
 from danlu.errors import DamagedError, MissingError
-from danlu.files import write_bytes
+from danlu.files import disk_errors, write_blocks
 
 Array = npt.NDArray[Any]
 _NAMES = {"<u2": "U16", "<u4": "U32", "<i4": "I32", "<i8": "I64", "<u8": "U64"}
 _DTYPES = {name: np.dtype(code) for code, name in _NAMES.items()}
 _MAX_HEADER_BYTES = 100_000_000
+_BLOCK_BYTES = 1 << 22
 
 
-def write_tensors(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
+class Spool:
+    """A one-dimensional array that grows in a file of its own, so that it need not fit into memory."""
+
+    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
+        self.path, self.dtype = path, np.dtype(dtype).newbyteorder("<")
+        self._count = 0
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("w+b")
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, values: Array) -> None:
+        """Adds values, cast to the array's type."""
+        with disk_errors(self.path):
+            self._file.write(values.astype(self.dtype, copy=False).tobytes())
+        self._count += len(values)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes of the array, from its beginning."""
+        with disk_errors(self.path):
+            self._file.seek(0)
+        while block := self._file.read(_BLOCK_BYTES):
+            yield block
+
+    def close(self) -> None:
+        """Removes the file."""
+        self.path.unlink(missing_ok=True)
+        # What it still holds is not wanted, and a full disk must not refuse to forget it.
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+def write_tensors(path: Path, arrays: Mapping[str, Array | Spool], metadata: Mapping[str, str]) -> None:
     """Writes one-dimensional integer arrays and text metadata atomically; adds the key `checksum`."""
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     entries: dict[str, Any] = {}
-    blobs, position = [], 0
+    position = 0
     for name, array in ordered:
-        blob = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        size = len(array) * array.dtype.itemsize
         entries[name] = {
             "dtype": _NAMES[array.dtype.newbyteorder("<").str],
             "shape": [len(array)],
-            "data_offsets": [position, position + len(blob)],
+            "data_offsets": [position, position + size],
         }
-        blobs.append(blob)
-        position += len(blob)
-    data = b"".join(blobs)
-    entries["__metadata__"] = {**metadata, "checksum": xxhash.xxh3_128_hexdigest(data)}
+        position += size
+
+    def blocks() -> Iterator[bytes]:
+        for _, array in ordered:
+            if isinstance(array, Spool):
+                yield from array.blocks()
+            else:
+                yield array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+    hasher = xxhash.xxh3_128()
+    for block in blocks():
+        hasher.update(block)
+    entries["__metadata__"] = {**metadata, "checksum": hasher.hexdigest()}
     header = json.dumps(entries, sort_keys=True, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
-    write_bytes(path, len(header).to_bytes(8, "little") + header + data)
+    write_blocks(path, itertools.chain([len(header).to_bytes(8, "little") + header], blocks()))
 
 
 def open_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
@@ -69,7 +116,7 @@ def verify_tensors(path: Path) -> None:
     hasher = xxhash.xxh3_128()
     with path.open("rb") as file:
         file.seek(start)
-        while block := file.read(1 << 22):
+        while block := file.read(_BLOCK_BYTES):
             hasher.update(block)
     if hasher.hexdigest() != metadata.get("checksum"):
         names = ", ".join(sorted(arrays))
