@@ -76,7 +76,7 @@ def shards_of(run: Path) -> list[Path]:
 
 def data_of(run: Path) -> Batches:
     recipe, plan = recipe_and_plan(run)
-    return open_data(recipe, run, Codec.load(run / "tokenizer" / "tokenizer.json"), plan.tokens)
+    return open_data(recipe, run, Codec.load(run / "tokenizer" / "tokenizer.json"), plan.stages)
 
 
 def read(path: Path) -> Any:
@@ -99,7 +99,7 @@ def test_invariant_2_another_micro_batch_gives_the_same_tokens_and_losses(
         run_all(run)
         saved, plan = recipe_and_plan(run.directory)
         codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
-        stream = open_data(saved, run.directory, codec, plan.tokens).batch(0, STEPS * plan.batch_tokens // 64)
+        stream = open_data(saved, run.directory, codec, plan.stages).batch(0, STEPS * plan.batch_tokens // 64)
         rows = [(row["loss"], row["grad_norm"]) for row in read_metrics(run.directory)]
         return stream.inputs.tolist(), rows, plan.accumulation
 
@@ -155,7 +155,7 @@ def test_invariant_9_special_tokens_and_vocabulary_agree_everywhere(finished: Pa
 def test_invariant_9_padding_of_a_batch_is_the_pad_token(finished: Path) -> None:
     recipe, plan = recipe_and_plan(finished)
     codec = Codec.load(finished / "tokenizer" / "tokenizer.json")
-    batch = open_data(recipe, finished, codec, 64 * plan.tokens // STEPS).batch(0, 200)
+    batch = open_data(recipe, finished, codec, plan.stages).batch(0, 200)
     padding = batch.documents < 0
     assert padding.any()
     assert set(batch.inputs[padding].tolist()) == {codec.pad_id}

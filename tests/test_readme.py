@@ -36,6 +36,7 @@ RUN_AS = {
     "make check": "make --dry-run check",
     "make slow": "make --dry-run slow",
     ". .venv/bin/activate": "true",
+    "danlu block bilingual 3f1c9a52b7e04d68": "danlu block --help",  # with a real id in test_mixture_guide.py
     "danlu run texts/": f"danlu run texts/ {SMALL}",
     "danlu run recipe.toml --set train.minutes=5": "danlu run recipe.toml --set train.minutes=0.05",
 }

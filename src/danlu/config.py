@@ -119,13 +119,20 @@ class Origin:
     text: str = ""
     settings: tuple[str, ...] = ()
 
-    def place(self, key: Sequence[str | int]) -> str:
-        """Where a key was given, to begin an error with: "FILE, line N: ", "--set KEY=VALUE: ", or nothing."""
+    def place(self, key: Sequence[str | int], finding: str = "") -> str:
+        """Where a key was given, to begin an error with: "FILE, line N: ", "--set KEY=VALUE: ", or nothing.
+
+        A finding about a whole table is about those of its keys that it names.
+        """
         names = ".".join(part for part in key if isinstance(part, str))
         line = find_line(self.text, key)
+        named = re.findall(r"\w+", finding)
         for setting in reversed(self.settings):
             name = setting.partition("=")[0].strip()
-            if f"{names}.".startswith(f"{name}.") or (line is None and name.startswith(f"{names}.")):
+            is_within = name.startswith(f"{names}.")
+            if f"{names}.".startswith(f"{name}.") or (
+                is_within and (line is None or name.rpartition(".")[2] in named)
+            ):
                 return f"--set {setting}: "
         if self.path is None:
             return ""
@@ -142,7 +149,7 @@ def refuse(error: ValidationError, model: type[BaseModel], origin: Origin) -> Re
         if name in found:
             found[name] += f", or: {what}"
         else:
-            found[name] = origin.place(key) + (f"{name}: {what}" if name else what)
+            found[name] = origin.place(key, what) + (f"{name}: {what}" if name else what)
     return RecipeError("\n".join(found.values()))
 
 
@@ -221,14 +228,17 @@ def find_values(
 
 
 def key_paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """Every key of a section and of those in it: train.tokens, corpus.source[].paths, corpus.step[exact].use."""
+    """Every key of a section and of those in it: train.tokens, corpus.source[].paths, corpus.step[exact].use, and with
+    "*" for a name that the user chooses: mixture.slice.*.of.
+    """
     for name, field in model.model_fields.items():
         sections = _models(field.annotation)
         if not sections:
             yield f"{prefix}{name}"
         for section in sections:
             array = f"[{_tag(section) or ''}]" if _holds(field.annotation, list) else ""
-            yield from key_paths(section, f"{prefix}{name}{array}.")
+            named = ".*" if _holds(field.annotation, dict) else ""
+            yield from key_paths(section, f"{prefix}{name}{array}{named}.")
 
 
 def _in_recipe(model: type[BaseModel], location: Sequence[str | int]) -> tuple[list[str | int], list[str]]:

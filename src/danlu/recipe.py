@@ -5,18 +5,19 @@ Precedence: defaults < recipe < --set. Costs: pydantic only; never torch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
 from danlu.checkpoint.settings import CheckpointSettings
 from danlu.config import Origin, Section, apply_settings, find_values, refuse, refuse_not_yet, spell
 from danlu.corpus.settings import CorpusSettings
 from danlu.errors import RecipeError
 from danlu.evaluate.settings import EvaluateSettings
-from danlu.mixture.settings import MixtureSettings
+from danlu.mixture.settings import WAYS, MixtureSettings, check_slices
 from danlu.model.settings import ModelSettings
 from danlu.monitor.settings import MonitorSettings
 from danlu.objective.settings import ObjectiveSettings
@@ -24,19 +25,20 @@ from danlu.optim.settings import LossSettings, OptimizerSettings, ScheduleSettin
 from danlu.plan.settings import PlanSettings
 from danlu.precision.settings import PrecisionSettings
 from danlu.tokenizer.settings import TokenizerSettings
-from danlu.tokens.settings import TokensSettings
+from danlu.tokens.settings import PackingSettings, TokensSettings
 from danlu.toml import parse_toml, read_text, write_toml
-from danlu.train.settings import TrainSettings
+from danlu.train.settings import StageSettings, StageTrain, TrainSettings
 
 NOT_YET = (
-    "stage",
+    "stage.objective",
+    "stage.model",
     "parallel",
     "continue",
     "guard",
-    "mixture.method",
     "mixture.file",
     "mixture.online",
-    "mixture.slice",
+    "stage.mixture.file",
+    "stage.mixture.online",
     "objective.prefix",
     "objective.fim",
     "objective.mlm",
@@ -69,6 +71,8 @@ WORDS_NOT_YET = {
 
 
 _LENGTHS = ("tokens", "steps", "minutes")
+_OF_A_STAGE: dict[str, type[Section]] = {"tokens": PackingSettings, "train": StageTrain}
+"""What of these sections a stage may change."""
 
 
 class Recipe(Section):
@@ -81,6 +85,7 @@ class Recipe(Section):
     tokenizer: TokenizerSettings = TokenizerSettings()
     tokens: TokensSettings = TokensSettings()
     mixture: MixtureSettings = MixtureSettings()
+    stage: list[StageSettings] = Field(default_factory=list)
     objective: ObjectiveSettings = ObjectiveSettings()
     model: ModelSettings = ModelSettings()
     train: TrainSettings
@@ -92,6 +97,15 @@ class Recipe(Section):
     evaluate: EvaluateSettings = EvaluateSettings()
     monitor: MonitorSettings = MonitorSettings()
     plan: PlanSettings = PlanSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stages_in_full(cls, tables: Any) -> Any:
+        """Every stage with what it does not name from the sections above it."""
+        stages = tables.get("stage") if isinstance(tables, dict) else None
+        if not isinstance(stages, list) or not all(isinstance(stage, dict) for stage in stages):
+            return tables
+        return {**tables, "stage": [_stage_in_full(stage, tables) for stage in stages]}
 
 
 def parse(
@@ -126,6 +140,20 @@ def load(path: Path, settings: Sequence[str] = ()) -> Recipe:
             for key in ("min_tokens", "max_tokens"):
                 _table(tables, "plan").pop(key, None)
     return parse(apply_settings(tables, settings), path, text, settings)
+
+
+def _stage_in_full(stage: dict[str, Any], tables: dict[str, Any]) -> dict[str, Any]:
+    full = dict(stage)
+    for section in ("mixture", "tokens", "train"):
+        own, base = stage.get(section, {}), _table(tables, section)
+        if not isinstance(own, dict):
+            continue  # refused by its type
+        if section in _OF_A_STAGE:
+            base = {key: base[key] for key in _OF_A_STAGE[section].model_fields if key in base}
+        if section == "mixture" and any(way in own for way in WAYS):
+            base = {key: value for key, value in base.items() if key not in WAYS}
+        full[section] = {**base, **own}
+    return full
 
 
 def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
@@ -177,16 +205,78 @@ def _sections(annotation: Any) -> list[type[BaseModel]]:
 
 def _check_across(recipe: Recipe, origin: Origin) -> None:
     """What no single section can see."""
-    domains = {item.domain for item in recipe.corpus.source}
-    weights = set(recipe.mixture.weights)
-    if weights and weights != domains:
-        wrong = [*sorted(weights - domains), *sorted(domains - weights)][0]
-        what = "is no domain of [[corpus.source]]" if wrong in weights else "has no weight"
-        where = origin.place(["mixture", "weights", wrong])
-        raise RecipeError(f"{where}mixture.weights: {wrong!r} {what}; domains: {', '.join(sorted(domains))}")
+    sources = {item.domain for item in recipe.corpus.source}
+    _check_tokens(recipe, sources, origin)
+    _check_mixture(recipe.mixture, recipe.tokens, sources, ["mixture"], origin)
+    for number, stage in enumerate(recipe.stage):
+        _check_stage(recipe, stage, ["stage", number], origin)
+        _check_mixture(stage.mixture, recipe.tokens, sources, ["stage", number, "mixture"], origin)
     if recipe.plan != PlanSettings() and recipe.train.minutes is None:
         where = origin.place(["plan"])
         raise RecipeError(f"{where}plan.min_tokens and plan.max_tokens have no effect without train.minutes")
+
+
+def _check_tokens(recipe: Recipe, sources: set[str], origin: Origin) -> None:
+    """Whether what is joined or comes as ids fits the sources and the tokenizer."""
+    for domain in sorted(recipe.tokens.join.keys() - sources):
+        where = origin.place(["tokens", "join", domain])
+        raise RecipeError(
+            f"{where}tokens.join: {domain!r} is no domain of [[corpus.source]]; domains: {', '.join(sorted(sources))}"
+        )
+    for domain in sorted(recipe.tokens.megatron):
+        where = origin.place(["tokens", "megatron", domain])
+        if domain in {*sources, *recipe.mixture.slice}:
+            raise RecipeError(
+                f"{where}tokens.megatron: {domain!r} is a domain of its own; give the dataset another name"
+            )
+        if not recipe.tokenizer.path:
+            raise RecipeError(
+                f"{where}tokens.megatron: ids mean nothing without the tokenizer that made them; name its "
+                f"tokenizer.json as tokenizer.path"
+            )
+
+
+def _check_mixture(
+    mixture: MixtureSettings, tokens: TokensSettings, sources: set[str], key: list[str | int], origin: Origin
+) -> None:
+    """Whether its names are those of the text."""
+    asked = [(f"slice.{name}.of", part.of) for name, part in mixture.slice.items()]
+    asked += [("order_by", domain) for domain in mixture.order_by]
+    for name, domain in asked:
+        if domain in {*tokens.join, *tokens.megatron}:
+            how = "joined (tokens.join)" if domain in tokens.join else "of ids (tokens.megatron)"
+            raise RecipeError(
+                f"{origin.place([*key, *name.split('.')])}{spell([*key, name])}: the documents of {domain!r} are {how} "
+                f"and the corpus has measured none of them; slice and order other domains"
+            )
+    try:
+        check_slices(mixture, sources)
+    except ValueError as error:
+        raise RecipeError(f"{origin.place(key)}{error}") from None
+    domains, weights = {*sources, *tokens.megatron, *mixture.slice}, set(mixture.weights)
+    if weights and weights != domains:
+        wrong = [*sorted(weights - domains), *sorted(domains - weights)][0]
+        what = "is no domain of [[corpus.source]]" if wrong in weights else "has no weight"
+        where = origin.place([*key, "weights", wrong])
+        name = spell([*key, "weights"])
+        raise RecipeError(f"{where}{name}: {wrong!r} {what}; domains: {', '.join(sorted(domains))}")
+
+
+def _check_stage(recipe: Recipe, stage: StageSettings, key: list[str | int], origin: Origin) -> None:
+    """Whether a stage fits what holds for the whole run."""
+    if stage.mixture.slice != recipe.mixture.slice:
+        where = origin.place([*key, "mixture", "slice"])
+        raise RecipeError(
+            f"{where}{spell(key)}.mixture.slice: slices are of the whole run; write them in [mixture]"
+        )
+    length, batch = stage.train.sequence_length, recipe.train.batch_tokens
+    if batch % length:
+        lengths = [recipe.train.sequence_length, *(other.train.sequence_length for other in recipe.stage)]
+        near = max(round(batch / math.lcm(*lengths)), 1) * math.lcm(*lengths)
+        raise RecipeError(
+            f"{origin.place([*key, 'train', 'sequence_length'])}train.batch_tokens = {batch} is not a multiple of the "
+            f"stage's sequence_length = {length}; a multiple of all lengths: {near}"
+        )
 
 
 def dump_toml(recipe: Recipe) -> str:

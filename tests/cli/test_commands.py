@@ -75,7 +75,19 @@ def test_the_plan_and_the_mixture_are_shown(folder: Path, capsys: pytest.Capture
     assert json.loads(answer(capsys, "plan", "show", "texts", "--json"))["steps"] >= 1
     rows = json.loads(answer(capsys, "tokens", "explain", "texts", "--json"))
     assert {row["domain"] for row in rows} == {"essays", "notes"}
-    assert answer(capsys, "tokens", "explain", "texts").startswith("domain")
+    assert answer(capsys, "tokens", "explain", "texts").startswith("stage")
+    page = folder / "runs" / "texts" / "mixture.html"
+    assert "essays" in page.read_text(encoding="utf-8")
+    assert execute(["tokens", "explain", "texts", "--page", "picture.txt"]) == 2
+
+
+def test_a_document_is_blocked_by_its_id(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = json.loads(answer(capsys, "inspect", "texts", "--step", "1", "--json"))
+    assert execute(["block", "texts", seen[0]["id"], seen[0]["id"]]) == 0
+    assert "1 documents are blocked from step" in capsys.readouterr().err
+    assert execute(["block", "texts", "no-such-id"]) == 1
+    assert "no document" in capsys.readouterr().err
+    (folder / "runs" / "texts" / "blocked.jsonl").unlink()
 
 
 def test_the_export_goes_where_it_is_wanted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

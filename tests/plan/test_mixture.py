@@ -1,35 +1,31 @@
-"""The mixture's rows: the shares of mixture/weights.py, in tokens and epochs."""
+"""What is planned of each domain adds up over the stages."""
 
 import pytest
 
-from danlu.errors import RecipeError
-from danlu.mixture.settings import MixtureSettings
-from danlu.mixture.weights import resolve_weights
+from danlu.mixture.stages import PlannedStage
 from danlu.plan.mixture import plan_mixture
 
-TOKENS = {"code": 3_000, "prose": 1_000}
+TOKENS = {"code": 1_000, "prose": 4_000}
 
 
-def test_rows_say_what_the_run_takes_of_each_domain():
-    settings = MixtureSettings(weights={"code": 1.0, "prose": 3.0})
-    prose, code = plan_mixture(settings, TOKENS, 2_000)
-    assert (prose.domain, prose.planned_tokens, prose.available_tokens, prose.epochs) == (
-        "prose",
-        1_500,
-        1_000,
-        1.5,
+def stage(steps, **weights):
+    return PlannedStage(steps, 10, "best_fit", True, True, weights)
+
+
+def test_one_stage():
+    code, prose = plan_mixture([stage(20, code=0.75, prose=0.25)], TOKENS, 100)
+    assert (code.domain, code.share, code.available_tokens, code.planned_tokens, code.epochs) == (
+        *("code", 0.75, 1_000, 1_500, 1.5),
     )
-    assert (code.domain, code.planned_tokens, code.epochs) == ("code", 500, pytest.approx(1 / 6))
+    assert (prose.domain, prose.planned_tokens, prose.epochs) == ("prose", 500, 0.125)
 
 
-@pytest.mark.parametrize("temperature", [1.0, 2.0])
-def test_shares_are_those_of_the_order_of_the_data(temperature):
-    settings = MixtureSettings(temperature=temperature)
-    rows = plan_mixture(settings, TOKENS, 5_000)
-    assert {row.domain: row.share for row in rows} == resolve_weights(settings, TOKENS, 5_000)
-    assert sum(row.planned_tokens for row in rows) == 5_000
+def test_stages_add_up():
+    rows = plan_mixture([stage(10, code=1.0), stage(30, code=0.5, prose=0.5)], TOKENS, 100)
+    assert [(row.domain, row.planned_tokens) for row in rows] == [("code", 2_500), ("prose", 1_500)]
+    assert [row.share for row in rows] == [pytest.approx(0.625), pytest.approx(0.375)]
+    assert sum(row.epochs for row in rows) == pytest.approx(2.5 + 0.375)
 
 
-def test_too_little_text_is_refused():
-    with pytest.raises(RecipeError, match="max_epochs"):
-        plan_mixture(MixtureSettings(), TOKENS, 16_001)
+def test_a_domain_that_is_not_read_has_no_row():
+    assert [row.domain for row in plan_mixture([stage(3, prose=1.0)], TOKENS, 100)] == ["prose"]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from danlu.errors import DamagedError, MissingError, RecipeError
+from danlu.mixture.stages import PlannedStage
 from danlu.model.count import count_parameters, flops_per_token
 from danlu.model.shape import Shape
 from danlu.optim.settings import ScheduleSettings
@@ -20,6 +21,7 @@ from danlu.plan.plan import (
     read_plan,
     render,
     tokens_for_minutes,
+    whole_steps,
     with_speed,
     write_plan,
 )
@@ -40,12 +42,12 @@ SHAPE = Shape(
 )
 TRAIN = TrainSettings(tokens=100_000, sequence_length=128, batch_tokens=1536)
 MACHINE = Machine("Some Processor", 2, 8 << 30, "Linux x86_64, Python 3.11.7")
+STAGE = PlannedStage(65, 128, "best_fit", True, True, {"code": 0.75, "prose": 0.25})
 GIVEN = Given(
-    tokens=100_000,
+    stages=(STAGE,),
     optimizer="muon",
     learning_rate=2e-3,
     schedule=ScheduleSettings(),
-    document_mask=True,
     activation_bytes=4,
     mixture=(
         PlannedDomain("code", 0.75, 60_000, 75_000, 1.25),
@@ -87,7 +89,8 @@ def test_a_given_micro_batch_is_taken_whatever_fits():
 
 def test_less_than_a_step_is_refused():
     with pytest.raises(RecipeError, match=r"less than one step of train\.batch_tokens = 1536"):
-        plan_of(tokens=1535)
+        whole_steps(1535, 1536)
+    assert [whole_steps(tokens, 1536) for tokens in (1536, 3071, 3072)] == [1, 1, 2]
 
 
 def test_a_stored_plan_reads_back_equal(tmp_path):
@@ -146,7 +149,25 @@ def test_minutes_become_whole_steps_within_the_bounds(rate, minutes, low, high, 
 
 
 def test_a_rounded_batch_is_printed_with_its_reason():
-    plan = plan_of(TrainSettings(tokens=200_000, sequence_length=1024, batch_tokens="64K"), tokens=200_000)
+    stages = (replace(STAGE, steps=3, sequence_length=1024),)
+    plan = plan_of(TrainSettings(tokens=200_000, sequence_length=1024, batch_tokens="64K"), stages=stages)
     assert plan.batch_tokens == 64_512
     (line,) = [line for line in render(plan).splitlines() if "train.batch_tokens" in line]
     assert line.split(maxsplit=2)[1:] == ["64,512", "'64K' as whole sequences of 1,024 tokens"]
+
+
+def test_stages_of_other_lengths():
+    """Each has its micro-batch, memory is that of the largest, and FLOPs are those of their lengths."""
+    longer = PlannedStage(20, 512, "chunk", True, True, {"prose": 1.0})
+    plan = plan_of(TRAIN.model_copy(update={"micro_batch": 4}), stages=(replace(STAGE, steps=45), longer))
+    assert (plan.steps, plan.micro_batches, plan.longest) == (65, (4, 1), 512)
+    assert [plan.micro_batch_at(step) for step in (0, 44, 45, 64, 99)] == [4, 4, 1, 1, 1]
+    assert [plan.length_at(step) for step in (0, 45, 46, 65)] == [128, 128, 512, 512]
+    flops = 45 * 1536 * flops_per_token(SHAPE, 128) + 20 * 1536 * flops_per_token(SHAPE, 512)
+    assert plan.total_flops == pytest.approx(flops)
+    assert with_speed(plan, 1000.0).expected_seconds == pytest.approx(
+        flops / flops_per_token(SHAPE, 128) / 1000
+    )
+    said = render(plan)
+    assert "steps 1 to 45: 3 x 4 sequences of 128 tokens by best_fit; code 75.0%, prose 25.0%" in said
+    assert "steps 46 to 65: 3 x 1 sequences of 512 tokens by chunk; prose 100.0%" in said

@@ -10,6 +10,7 @@ import pytest
 
 from danlu.account.funnel import Count, Funnel
 from danlu.files import write_json
+from danlu.mixture.stages import PlannedStage
 from danlu.monitor.runlog import RunLog
 from danlu.plan.machine import Machine
 from danlu.plan.memory import MemoryEstimate
@@ -56,6 +57,8 @@ def make_plan() -> Plan:
         ),
         choices=(Choice("train.micro_batch", "8", "fits in memory"),),
         machine=Machine("A processor", 2, 1_000_000_000, "Linux"),
+        stages=(PlannedStage(STEPS, 64, "best_fit", True, True, {"code": 0.8, "prose": 0.2}),),
+        micro_batches=(8,),
     )
 
 

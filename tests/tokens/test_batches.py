@@ -6,12 +6,11 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from danlu.errors import DamagedError, InputError, MismatchError, MissingError, RecipeError
-from danlu.mixture.settings import MixtureSettings
+from danlu.errors import DamagedError, InputError, MismatchError, RecipeError
+from danlu.mixture.stages import PlannedStage
 from danlu.records import IGNORE_INDEX, PAD_DOCUMENT
-from danlu.tokens.batches import open_batches, prefetch
+from danlu.tokens.batches import prefetch
 from danlu.tokens.packing import KINDS
-from danlu.tokens.settings import TokensSettings
 
 DOMAINS = {
     "code": np.random.default_rng(1).integers(2, 70, 60).tolist(),
@@ -51,7 +50,7 @@ def test_an_epoch_shows_every_token_once_with_its_next(make_batches, packing):
     batches = make_batches({"code": DOMAINS["code"]}, packing=packing)
     documents = batches.documents["code"]
     for epoch in range(3):
-        size = batches.order.samples_of("code")
+        size = batches.stages[0].legs["code"].walk.samples
         batch = batches.batch(epoch * size, size)
         seen = []
         for sample in batch.samples:
@@ -76,13 +75,13 @@ def test_an_epoch_shows_every_token_once_with_its_next(make_batches, packing):
 def test_quotas_in_samples(make_batches):
     batches = make_batches(DOMAINS, weights={"code": 0.999, "prose": 0.001}, max_epochs=100.0)
     drawn = [sample.domain for sample in batches.batch(0, 3000).samples]
-    assert drawn.count("prose") == batches.order.counts(3000)["prose"]
+    assert drawn.count("prose") == batches.stages[0].order.counts(3000)["prose"]
     assert 2 <= drawn.count("prose") <= 4
 
 
 def test_ten_documents_several_epochs(make_batches):
     batches = make_batches({"a": [10] * 10}, sequence_length=20)
-    size = batches.order.samples_of("a")
+    size = batches.stages[0].legs["a"].walk.samples
     for epoch in range(5):
         shown = [p.document for n in range(size) for p in batches.pieces(epoch * size + n)]
         assert sorted(shown) == list(range(10))
@@ -98,33 +97,68 @@ def test_without_mask_or_reset(make_batches):
 
 def test_seed_changes_the_order_not_the_packing(make_batches):
     one, two = make_batches(DOMAINS, seed=1), make_batches(DOMAINS, seed=2)
-    assert one.fingerprint == two.fingerprint
+    assert one.fingerprints == two.fingerprints
     assert not same(one.batch(0, 20), two.batch(0, 20))
 
 
 def test_fingerprint_follows_the_tokens(make_batches, tmp_path):
     one = make_batches(DOMAINS, root=tmp_path / "1")
     two = make_batches({**DOMAINS, "prose": DOMAINS["prose"][:-1]}, root=tmp_path / "2")
-    assert one.fingerprint != two.fingerprint
-    assert one.fingerprint == make_batches(DOMAINS, root=tmp_path / "3").fingerprint
+    assert one.fingerprints != two.fingerprints
+    assert one.fingerprints == make_batches(DOMAINS, root=tmp_path / "3").fingerprints
 
 
 def test_refusals(tmp_path, write_domain, make_batches, codec):
-    def opened(root, **codec_changes):
-        codec.__dict__.update(codec_changes)
-        settings = (TokensSettings(), MixtureSettings())
-        return open_batches(root, codec, *settings, sequence_length=16, total_tokens=10, seed=1)
-
-    with pytest.raises(MissingError, match="no token shards"):
-        opened(tmp_path)
     write_domain(tmp_path, "prose", [50, 50])
     write_domain(tmp_path, "tiny", [5])
     with pytest.raises(InputError, match=r"'tiny' has 5 training tokens.*sequence_length"):
-        opened(tmp_path)
+        make_batches({"prose": [50, 50], "tiny": [5]})
     with pytest.raises(RecipeError, match="max_epochs"):
         make_batches({"a": [50]}, root=tmp_path / "x", total_tokens=1000)
+    codec.sha256 = "0" * 64
     with pytest.raises(MismatchError, match="another tokenizer"):
-        opened(tmp_path, sha256="0" * 64)
+        make_batches({"prose": [50, 50]})
+
+
+STAGES = (
+    PlannedStage(6, 16, "best_fit", True, True, {"code": 0.5, "prose": 0.5}),
+    PlannedStage(5, 32, "best_fit", True, True, {"code": 0.2, "prose": 0.8}),
+    PlannedStage(4, 32, "chunk", False, False, {"code": 1.0}),
+)
+
+
+@pytest.fixture
+def staged(make_batches, open_stages, tmp_path):
+    make_batches(DOMAINS)
+    return lambda **more: open_stages(tmp_path, STAGES, 64, **more)
+
+
+def test_stages_change_at_their_step(staged):
+    batches = staged()
+    steps = [batches.step(number) for number in range(17)]
+    assert [batch.inputs.shape for batch in steps] == [(4, 16)] * 6 + [(2, 32)] * 11
+    assert [batch.first for batch in steps][:8] == [0, 4, 8, 12, 16, 20, 24, 26]
+    assert {sample.domain for batch in steps[11:] for sample in batch.samples} == {"code"}
+    assert same(staged().step(8), steps[8])
+    assert same(batches.batch(24, 1), batches.batch(24, 1))
+    with pytest.raises(ValueError, match="different stages"):
+        batches.batch(22, 4)
+
+
+def test_a_blocked_document_becomes_padding_from_its_step_on(staged):
+    whole = staged()
+    shown = [(n, piece) for n in range(34) for piece in whole.pieces(n) if piece.domain == "code"]
+    document = shown[0][1].document
+    blocked = staged(blocked={"code": {document: 6}})
+    for number in range(34):
+        before, after = whole.sample(number), blocked.sample(number)
+        if number < 24:  # the first six steps
+            assert before.pieces == after.pieces
+            continue
+        kept = [p for p in before.pieces if (p.domain, p.document) != ("code", document)]
+        assert list(after.pieces) == kept
+        lost = sum(p.length for p in before.pieces) - sum(p.length for p in kept)
+        assert (after.documents == PAD_DOCUMENT).sum() == (before.documents == PAD_DOCUMENT).sum() + lost
 
 
 def test_changed_shard_is_named(make_batches, tmp_path):
@@ -137,18 +171,17 @@ def test_changed_shard_is_named(make_batches, tmp_path):
         make_batches(DOMAINS)
 
 
-def test_prefetch_is_the_same_stream(make_batches):
-    batches = make_batches(DOMAINS)
-    got = list(prefetch(batches, 5, 8, 40))
-    assert [len(batch.inputs) for batch in got] == [8, 8, 8, 8, 3]
-    assert [batch.first for batch in got] == [5, 13, 21, 29, 37]
-    assert all(same(batch, batches.batch(batch.first, len(batch.inputs))) for batch in got)
-    assert list(prefetch(batches, 40, 8, 40)) == []
+def test_prefetch_is_the_same_stream(staged):
+    batches = staged()
+    got = list(prefetch(batches, 4, 13))
+    assert all(same(batch, batches.step(number)) for number, batch in enumerate(got, 4))
+    assert len(got) == 9
+    assert list(prefetch(batches, 13, 13)) == []
 
 
 def test_prefetch_ends_its_thread_when_closed(make_batches):
     batches = make_batches(DOMAINS)
-    with closing(prefetch(batches, 0, 4, 10**9)) as iterator:
+    with closing(prefetch(batches, 0, 10**9)) as iterator:
         next(iterator)
         assert any(thread.name == "danlu-prefetch" for thread in threading.enumerate())
     assert not any(thread.name == "danlu-prefetch" for thread in threading.enumerate())
@@ -156,16 +189,16 @@ def test_prefetch_ends_its_thread_when_closed(make_batches):
 
 def test_prefetch_raises_the_thread_s_error(make_batches, monkeypatch):
     batches = make_batches(DOMAINS)
-    good = batches.batch
+    good = batches.step
 
-    def failing(first, count):
-        if first >= 8:
+    def failing(number):
+        if number >= 2:
             raise DamagedError("shard gone")
-        return good(first, count)
+        return good(number)
 
-    monkeypatch.setattr(batches, "batch", failing)
-    iterator = prefetch(batches, 0, 4, 100)
-    assert [next(iterator).first, next(iterator).first] == [0, 4]
+    monkeypatch.setattr(batches, "step", failing)
+    iterator = prefetch(batches, 0, 25)
+    assert [next(iterator).first, next(iterator).first] == [0, 1]
     with pytest.raises(DamagedError, match="shard gone"):
         next(iterator)
     assert not any(thread.name == "danlu-prefetch" for thread in threading.enumerate())

@@ -8,7 +8,14 @@ import pytest
 from danlu.errors import DamagedError, InputError
 from danlu.shards.documents import open_documents
 from danlu.tokens import index as module
-from danlu.tokens.index import build_index, describe_packing, group_bounds, load_index
+from danlu.tokens.index import (
+    Cutting,
+    build_index,
+    describe_packing,
+    group_bounds,
+    load_index,
+    whole_documents,
+)
 from danlu.tokens.packing import KINDS
 
 LENGTHS = np.random.default_rng(5).integers(2, 50, 300)
@@ -22,7 +29,7 @@ def small_groups(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_token_once_over_all_groups(kind):
-    index = build_index("prose", LENGTHS, 16, kind)
+    index = build_index("prose", whole_documents(LENGTHS), Cutting(16, kind))
     packing = index.packing
     assert len(index.group_offsets) > 10
     assert index.group_offsets[-1] == packing.samples == len(packing.offsets) - 1
@@ -40,7 +47,7 @@ def test_every_token_once_over_all_groups(kind):
 
 
 def test_a_group_has_its_own_documents():
-    index = build_index("prose", LENGTHS, 16, "best_fit")
+    index = build_index("prose", whole_documents(LENGTHS), Cutting(16, "best_fit"))
     bounds = group_bounds(LENGTHS, 16)
     for g, (first, stop) in enumerate(itertools.pairwise(bounds)):
         pieces = slice(*index.packing.offsets[index.group_offsets[g : g + 2]])
@@ -54,11 +61,32 @@ def test_groups_are_even_and_never_empty():
     assert group_bounds(np.array([2]), 16).tolist() == [0, 1]
 
 
-def test_shorter_than_one_sample():
+def test_shorter_than_one_sample(tmp_path, write_domain):
+    directory = write_domain(tmp_path, "prose", [4, 5])
     with pytest.raises(
         InputError, match=r"'prose' has 9 training tokens.*train\.sequence_length = 16.*at most 9"
     ):
-        build_index("prose", np.array([4, 5]), 16, "best_fit")
+        load(directory)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_another_order(directory, kind):
+    """Groups follow the order; every document is there under its own number."""
+    documents = open_documents(directory)
+    ranks = np.argsort(documents.lengths, kind="stable")
+    cutting = Cutting(16, kind, "tokens")
+    index = load_index(directory.parent, documents, cutting, ranks)
+    np.testing.assert_array_equal(
+        np.bincount(index.packing.documents, weights=index.packing.lengths), documents.lengths
+    )
+    largest = [
+        documents.lengths[index.packing.documents[slice(*index.packing.offsets[[first, stop]])]].max()
+        for first, stop in itertools.pairwise(index.group_offsets)
+    ]
+    assert largest == sorted(largest)
+    other = load_index(directory.parent, documents, cutting, ranks[::-1].copy())
+    assert not np.array_equal(other.packing.documents, index.packing.documents)
+    assert index.stats.tokens == other.stats.tokens == load(directory).stats.tokens
 
 
 @pytest.fixture
@@ -67,7 +95,7 @@ def directory(tmp_path, write_domain):
 
 
 def load(directory, length=16):
-    return load_index(directory, open_documents(directory), length, "best_fit")
+    return load_index(directory.parent, open_documents(directory), Cutting(length, "best_fit"))
 
 
 def test_stored_and_read_again(directory, monkeypatch):

@@ -11,6 +11,10 @@ from danlu.tokens.validation import validation_batches
 LENGTHS = np.random.default_rng(3).integers(2, 60, 40).tolist()
 
 
+def prose(root):
+    return open_documents(root / "validation" / "prose")
+
+
 @pytest.fixture
 def root(tmp_path, write_domain):
     write_domain(tmp_path, "prose", LENGTHS, split="validation", shards=2)
@@ -18,7 +22,7 @@ def root(tmp_path, write_domain):
 
 
 def test_every_token_once(root):
-    batches = list(validation_batches(root, "prose", 16, None, 4, 2))
+    batches = list(validation_batches(prose(root), 16, None, 4, 2))
     assert all(batch.inputs.shape == (4, 16) for batch in batches[:-1])
     seen = [
         (p.document, place)
@@ -35,9 +39,9 @@ def test_every_token_once(root):
 
 @pytest.mark.parametrize(("limit", "rows"), [(1, 1), (15, 1), (16, 1), (100, 6), (10**9, None)])
 def test_a_bound_takes_whole_samples_from_all_documents(root, limit, rows):
-    documents = open_documents(root / "validation" / "prose")
-    whole = [s.pieces for b in validation_batches(root, "prose", 16, None, 4, 2) for s in b.samples]
-    some = [s for b in validation_batches(root, "prose", 16, limit, 4, 2) for s in b.samples]
+    documents = prose(root)
+    whole = [s.pieces for b in validation_batches(prose(root), 16, None, 4, 2) for s in b.samples]
+    some = [s for b in validation_batches(prose(root), 16, limit, 4, 2) for s in b.samples]
     assert len(some) == (rows or len(whole))
     places = [whole.index(sample.pieces) for sample in some]
     assert places == sorted(set(places))
@@ -56,17 +60,13 @@ def test_changed_shard_is_named(root):
     data[-1] ^= 1
     shard.write_bytes(data)
     with pytest.raises(DamagedError, match="shard-00000"):
-        next(validation_batches(root, "prose", 16, None, 4, 2))
-
-
-def test_no_split_gives_nothing(root):
-    assert list(validation_batches(root, "code", 16, None, 4, 2)) == []
+        next(validation_batches(prose(root), 16, None, 4, 2))
 
 
 def test_batch_size_changes_nothing_but_the_shape(root):
     def rows(batch_sequences):
         return np.concatenate(
-            [b.labels for b in validation_batches(root, "prose", 16, None, batch_sequences, 2)]
+            [b.labels for b in validation_batches(prose(root), 16, None, batch_sequences, 2)]
         )
 
     np.testing.assert_array_equal(rows(1), rows(64))

@@ -19,7 +19,7 @@ def test_documents_of_a_step(small: Path) -> None:
     train(recipe, small, plan, Limits(steps=3))
     session = open_session(recipe, small)
     seen = explain_step(recipe, small, plan, 2, session)
-    batches = open_data(recipe, small, session.codec, plan.tokens)
+    batches = open_data(recipe, small, session.codec, plan.stages)
     expected: Counter[str] = Counter()
     for piece in (piece for number in range(8, 16) for piece in batches.pieces(number)):
         expected[str(batches.documents[piece.domain].provenance(piece.document)["id"])] += piece.length

@@ -8,7 +8,7 @@ from danlu.train.settings import TrainSettings
 
 def test_sizes_may_be_written_with_units() -> None:
     settings = TrainSettings(tokens="2M", sequence_length="1024", batch_tokens=65_536)
-    assert (settings.tokens, settings.batch_sequences) == (2_000_000, 64)
+    assert (settings.tokens, settings.sequence_length) == (2_000_000, 1024)
 
 
 @pytest.mark.parametrize(

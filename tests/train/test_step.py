@@ -17,14 +17,13 @@ from small_run import recipe_and_plan
 def trained(run: Path, micro_batch: int, steps: int = 3) -> tuple[Trainer, list[StepResult]]:
     recipe, plan = recipe_and_plan(run)
     trainer = build(recipe, run, _with_micro_batch(plan, micro_batch))
-    count = trainer.batch_sequences
-    return trainer, [train_step(trainer, trainer.batches.batch(i * count, count)) for i in range(steps)]
+    return trainer, [train_step(trainer, trainer.batches.step(i)) for i in range(steps)]
 
 
 def _with_micro_batch(plan, micro_batch):  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
-    return replace(plan, micro_batch=micro_batch)
+    return replace(plan, micro_batches=(micro_batch,))
 
 
 @pytest.mark.parametrize("micro_batch", [1, 3, 5, 8])
@@ -50,7 +49,7 @@ def test_two_runs_are_bitwise_equal(prepared: Path) -> None:
 def test_loss_is_the_mean_over_target_tokens(prepared: Path) -> None:
     recipe, plan = recipe_and_plan(prepared)
     trainer = build(recipe, prepared, plan)
-    batch = trainer.batches.batch(0, trainer.batch_sequences)
+    batch = trainer.batches.step(0)
     inputs, labels, positions = (torch.from_numpy(a) for a in (batch.inputs, batch.labels, batch.positions))
     with torch.no_grad():
         hidden = trainer.network(inputs, positions, make_attention(batch.documents, trainer.device))

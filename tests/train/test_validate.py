@@ -8,7 +8,7 @@ import pytest
 from danlu.monitor.history import read_evaluations
 from danlu.recipe import parse
 from danlu.tokenizer.codec import Codec
-from danlu.train.validate import Validation
+from danlu.train.validate import Validation, held_out
 from danlu.workflow.run import open_run
 from danlu.workflow.stages import run_all
 from small_run import recipe_and_plan, tables, write_texts
@@ -17,16 +17,18 @@ from small_run import recipe_and_plan, tables, write_texts
 def test_kept_batches_measure_the_same_again_and_a_bound_is_kept(prepared: Path) -> None:
     recipe = recipe_and_plan(prepared)[0]
     codec = Codec.load(prepared / "tokenizer" / "tokenizer.json")
-    length = recipe.train.sequence_length
-    some = Validation(prepared / "tokens", codec, length, max_tokens=200)
+    length, documents = recipe.train.sequence_length, held_out(recipe, prepared, codec)
+    some = Validation(documents, codec, length, max_tokens=200)
     one = some.measure(lambda batch: np.ones(batch.labels.shape, dtype=np.float32))
     two = some.measure(lambda batch: np.ones(batch.labels.shape, dtype=np.float32))
-    everything = Validation(prepared / "tokens", codec, length, max_tokens=None)
+    everything = Validation(documents, codec, length, max_tokens=None)
     all_of_it = everything.measure(lambda batch: np.ones(batch.labels.shape, dtype=np.float32))
     assert one == two
     assert [result.domain for result in all_of_it] == ["code", "prose"]
     assert all(part.tokens <= 200 < whole.tokens for part, whole in zip(one, all_of_it, strict=True))
     assert all(result.loss == pytest.approx(1.0) for result in all_of_it)
+    own = [int(documents[result.domain].byte_counts.sum()) for result in all_of_it]
+    assert [result.bytes for result in all_of_it] == own
 
 
 def test_nothing_held_out_is_said_and_trains_all_the_same(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,12 @@ import pytest
 
 from danlu.checkpoint.manifest import MANIFEST, STATE, Entry, Manifest
 from danlu.checkpoint.steps import step_path
-from danlu.errors import MissingError
+from danlu.errors import InputError, MissingError
 from danlu.files import append_line, sha256_file
 from danlu.recipe import parse
 from danlu.workflow import depends
 from danlu.workflow.run import Run, open_run
-from danlu.workflow.stage import Stage
+from danlu.workflow.stage import Stage, why_stale, write_manifest
 
 
 def a_run(folder: Path, **tables: Any) -> Run:
@@ -34,6 +35,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "seed": {"seed": 2},
     "vocab_size": {"tokenizer": {"vocab_size": 300}},
     "packing": {"tokens": {"packing": "chunk"}},
+    "join": {"tokens": {"join": {"prose": "title"}}},
     "weights": {"mixture": {"weights": {"prose": 1.0}}},
     "width": {"model": {"size": "1M"}},
     "rate": {"optimizer": {"learning_rate": 0.1}},
@@ -45,6 +47,7 @@ EXPECTED = {
     "seed": {"plan"},
     "vocab_size": {"tokenizer"},
     "packing": {"plan"},
+    "join": {"tokens", "plan"},
     "weights": {"plan"},
     "width": {"plan"},
     "rate": {"plan"},
@@ -127,3 +130,45 @@ def test_the_export_follows_the_final_evaluation_which_its_card_tells(tmp_path: 
     append_line(run.directory / "evaluations.jsonl", row)
     assert depends.final_evaluations(run.directory, 4) == [{**row, "final": True}]
     assert depends.export(run).inputs != before
+
+
+def with_pair(folder: Path, path: str = "given") -> Run:
+    return a_run(folder, tokenizer={"path": "t.json"}, tokens={"megatron": {"books": path}})
+
+
+def test_the_tokens_depend_on_what_is_given_as_ids(tmp_path: Path) -> None:
+    for ending in ("bin", "idx"):
+        (tmp_path / f"given.{ending}").write_bytes(b"x")
+    stage = depends.tokens(with_pair(tmp_path))
+    assert set(stage.inputs) == {"corpus", "tokenizer", "given: given.bin", "given: given.idx"}
+    write_manifest(stage)
+    assert why_stale(stage) is None
+    (tmp_path / "given.bin").write_bytes(b"xy")
+    assert why_stale(depends.tokens(with_pair(tmp_path))) == "input given: given.bin changed"
+    (tmp_path / "given.card.json").write_bytes(b"{}")
+    assert "given: given.card.json" in depends.tokens(with_pair(tmp_path)).inputs
+
+
+def test_shards_of_a_dataset_that_is_gone_stand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match=r"tokens\.megatron: 'books'.*given\.bin.*without \.bin and \.idx"):
+        depends.tokens(with_pair(tmp_path))
+    for ending in ("bin", "idx"):
+        (tmp_path / f"given.{ending}").write_bytes(b"x")
+    write_manifest(depends.tokens(with_pair(tmp_path)))
+    (tmp_path / "given.idx").unlink()
+    assert why_stale(depends.tokens(with_pair(tmp_path))) is None
+    assert "stay as they were built" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"another\.bin"):
+        depends.tokens(with_pair(tmp_path, "another"))
+
+
+def test_folders_begin_where_the_sources_say(tmp_path: Path) -> None:
+    stage = depends.tokens(a_run(tmp_path, tokens={"join": {"prose": "folder"}}))
+    assert stage.settings["roots"] == {"prose": [""]}
+    assert "roots" not in depends.tokens(a_run(tmp_path)).settings
+
+
+def test_shards_of_before_there_was_anything_to_join_stand(tmp_path: Path) -> None:
+    stage = depends.tokens(a_run(tmp_path))
+    write_manifest(replace(stage, settings={}))
+    assert why_stale(stage) is None

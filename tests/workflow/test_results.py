@@ -121,7 +121,9 @@ def test_the_documents_of_a_step_are_named(run: Run) -> None:
 
 
 def test_the_mixture_of_the_plan_is_explained(run: Run) -> None:
-    (row,) = results.explain_run(run)
+    explained = results.explain_run(run)
+    (row,) = explained.rows
+    assert explained.notes == []
     assert row["domain"] == "prose"
     assert row["samples"] == 8
 

@@ -31,7 +31,7 @@ def saved(run: Run) -> Run:
 
 def with_checkpoint(run: Run) -> Run:
     saved(run)
-    record_training(run.recipe, run.directory, {"corpus": "abc"}, 4096)
+    record_training(run.recipe, run.directory, {"corpus": "abc"}, {}, 4096)
     (run.directory / "checkpoints" / "step-00000010").mkdir(parents=True)
     return run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from danlu.tokenizer.settings import TokenizerSettings
 from danlu.workflow.stage import (
     NEVER,
     Stage,
+    domain_digests,
     facts_of,
     output_digest,
     read_manifest,
@@ -25,7 +27,7 @@ from danlu.workflow.stage import (
 )
 
 
-def accept(_outputs: str) -> None:
+def accept(_outputs: str, _domains: Mapping[str, str]) -> None:
     """Refuses nothing."""
 
 
@@ -127,7 +129,7 @@ def test_refused_outputs_change_nothing(stage: Stage) -> None:
     build(stage)
     before = output_digest(stage)
 
-    def refuse(outputs: str) -> None:
+    def refuse(outputs: str, _domains: Mapping[str, str]) -> None:
         assert outputs != before
         raise MismatchError("no")
 
@@ -203,7 +205,7 @@ def test_a_key_that_is_younger_than_the_manifest_has_its_default(tmp_path: Path)
 
 
 def test_a_refused_manifest_is_not_written(stage: Stage) -> None:
-    def refuse(_outputs: str) -> None:
+    def refuse(_outputs: str, _domains: Mapping[str, str]) -> None:
         raise MismatchError("no")
 
     stage.directory.mkdir()
@@ -223,3 +225,21 @@ def test_only_damaged_outputs_are_removed(stage: Stage) -> None:
     remove_damaged(stage)
     assert why_stale(stage) == "output sub/out.txt is missing"
     assert (stage.directory / "other").exists()
+
+
+def test_each_domain_has_a_digest_of_its_own(tmp_path: Path) -> None:
+    def digests(**texts: str) -> dict[str, str]:
+        stage = Stage("corpus", tmp_path / "-".join(texts.values()), {}, {})
+        for name, text in texts.items():
+            for split in ("train", "validation"):
+                (stage.directory / split / name).mkdir(parents=True)
+                (stage.directory / split / name / "part-00000.parquet").write_text(text)
+        (stage.directory / "funnel.json").write_text(str(texts))
+        write_manifest(stage)
+        return domain_digests(stage)
+
+    one, two = digests(code="a", prose="b"), digests(code="a", math="c", prose="d")
+    assert (list(one), list(two)) == (["code", "prose"], ["code", "math", "prose"])
+    assert one["code"] == two["code"]
+    assert one["prose"] != two["prose"]
+    assert domain_digests(Stage("corpus", tmp_path / "none", {}, {})) == {}

@@ -233,17 +233,17 @@ def trainer(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Replaces measuring and training; returns the recipes that were measured."""
     measured: list[Any] = []
 
-    def measure_plan(recipe: Any, run: Path) -> Any:
+    def measure_plan(recipe: Any, run: Path, history: Any) -> Any:
         measured.append(recipe)
         return a_plan(recipe)
 
     def train(recipe: Any, run: Path, plan: Any, limits: Any) -> Any:
         step = run / "checkpoints" / step_name(plan.steps)
         step.mkdir(parents=True, exist_ok=True)
-        (step / STATE).write_text("{}")
-        (step / MANIFEST).write_bytes(
-            Manifest(plan.steps, (Entry(STATE, 2, sha256_file(step / STATE)),)).encode()
-        )
+        state = step / STATE
+        state.write_text(json.dumps({"identity": {"stages": []}}))
+        entry = Entry(STATE, state.stat().st_size, sha256_file(state))
+        (step / MANIFEST).write_bytes(Manifest(plan.steps, (entry,)).encode())
         return SimpleNamespace(status="done", step=plan.steps, tokens=plan.tokens, total_tokens=plan.tokens)
 
     monkeypatch.setattr(
@@ -342,8 +342,8 @@ def test_refused_shards_do_not_count_as_done_the_second_time(
     shard = next((run.directory / "tokens").rglob("shard-*.safetensors"))
     shard.unlink()
 
-    def of_another_version(codec: Any, corpus: Path, directory: Path) -> Any:
-        report = build_tokens(codec, corpus, directory)
+    def of_another_version(tokenizer: Path, corpus: Path, directory: Path, **rest: Any) -> Any:
+        report = build_tokens(tokenizer, corpus, directory, **rest)
         shard.write_bytes(shard.read_bytes() + b"x")
         return report
 

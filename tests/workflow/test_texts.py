@@ -8,7 +8,13 @@ import pytest
 
 from danlu.account.funnel import Count, Flow, Funnel
 from danlu.errors import UsageError
+from danlu.recipe import parse
 from danlu.shards.build import DomainTokens, TokensReport
+from danlu.shards.documents import open_documents
+from danlu.shards.megatron import export_pairs
+from danlu.tokenizer.codec import Codec
+from danlu.workflow.run import Run, hold, open_run
+from danlu.workflow.stages import through
 from danlu.workflow.texts import describe_funnel, describe_tokens, read_texts
 
 
@@ -84,3 +90,59 @@ def test_tokens_are_told_by_split() -> None:
 def _row(split: str, tokens: int) -> dict:
     values = dict.fromkeys(DomainTokens.__dataclass_fields__, 0)
     return {**values, "split": split, "domain": "a", "tokens": tokens}
+
+
+def _repositories(folder: Path) -> None:
+    for repository in ("one", "two"):
+        (folder / "repos" / repository / "deep").mkdir(parents=True)
+        for name in ("b.py", "a.py", "deep/c.py"):
+            (folder / "repos" / repository / name).write_text(f"# {repository} {name}\n" + "x = 1\n" * 5)
+    (folder / "repos" / "alone.py").write_text("# in no folder\n" + "y = 2\n" * 9)
+
+
+def _run(folder: Path, **tables: object) -> Run:
+    source = {"domain": "code", "paths": ["repos/**/*.py"], "format": "txt"}
+    corpus = {"validation_share": 0.0, "source": [source], "step": [], "workers": 1}
+    train = {"steps": 2, "sequence_length": 32, "batch_tokens": 64}
+    return open_run(parse({"name": "x", "corpus": corpus, "train": train, **tables}), folder, folder / "runs")
+
+
+def test_files_of_a_repository_are_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _repositories(tmp_path)
+    run = _run(tmp_path, name="joined", tokenizer={"vocab_size": 300}, tokens={"join": {"code": "folder"}})
+    with hold(run):
+        through(run, "tokens")
+    assert "train/code: 6 documents joined into 2; 1 have no folder" in capsys.readouterr().err
+    codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
+    found = open_documents(run.directory / "tokens" / "train" / "code", codec)
+    places = {str(found.provenance(n)["id"]): n for n in range(len(found))}
+    text = codec.decode(found.tokens_of(places["joined:repos/one"], 0, 10**6).tolist())
+    names = ("a.py", "b.py", "deep/c.py")
+    assert text == "\n\n".join((tmp_path / "repos" / "one" / name).read_text() for name in names)
+    assert found.byte_counts[places["joined:repos/one"]] == len(text)
+
+
+def test_exported_tokens_are_a_domain_of_another_run(tmp_path: Path) -> None:
+    _repositories(tmp_path)
+    first = _run(tmp_path, name="first", tokenizer={"vocab_size": 300})
+    with hold(first):
+        through(first, "tokens")
+    path = first.directory / "tokenizer" / "tokenizer.json"
+    codec = Codec.load(path)
+    export_pairs(first.directory / "tokens", codec, tmp_path / "given")
+    second = _run(
+        tmp_path,
+        name="second",
+        tokenizer={"path": str(path)},
+        tokens={"megatron": {"books": "given/train/code"}},
+        mixture={"weights": {"code": 0.5, "books": 0.5}},
+    )
+    with hold(second):
+        through(second, "tokens")
+    one = open_documents(first.directory / "tokens" / "train" / "code", codec)
+    two = open_documents(second.directory / "tokens" / "train" / "books", codec)
+    assert len(one) == len(two) == 7
+    for number in range(len(one)):
+        assert one.provenance(number) == two.provenance(number)
+        assert one.tokens_of(number, 0, 10**6).tolist() == two.tokens_of(number, 0, 10**6).tolist()
+    assert one.byte_counts.tolist() == two.byte_counts.tolist()

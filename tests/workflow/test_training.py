@@ -29,7 +29,7 @@ def recipe(**tables: Any) -> Recipe:
 
 @pytest.fixture
 def trained(tmp_path: Path) -> Path:
-    record_training(recipe(), tmp_path, {"corpus": "abc"}, 4096)
+    record_training(recipe(), tmp_path, {"corpus": "abc"}, {"corpus": {"prose": "p"}}, 4096)
     (tmp_path / "checkpoints" / "step-00000000").mkdir(parents=True)
     return tmp_path
 
@@ -67,20 +67,54 @@ def test_what_does_not_decide_the_weights_may_change(trained: Path, tables: dict
 
 
 def test_nothing_is_refused_before_the_first_save(tmp_path: Path) -> None:
-    record_training(recipe(), tmp_path, {}, 4096)
+    record_training(recipe(), tmp_path, {}, {}, 4096)
     refuse_another_training(recipe(seed=2), tmp_path)
-    refuse_other_data(tmp_path, "corpus", "other", "because")
+    refuse_other_data(tmp_path, "corpus", "other", {}, "because")
     assert recorded_tokens(tmp_path) is None
 
 
 def test_a_stage_that_came_out_different_is_refused_with_the_reason(trained: Path) -> None:
-    refuse_other_data(trained, "corpus", "abc", "input a.txt changed")
+    refuse_other_data(trained, "corpus", "abc", {}, "input a.txt changed")
     with pytest.raises(MismatchError, match=r"another corpus[\s\S]*input a.txt changed[\s\S]*--fresh"):
-        refuse_other_data(trained, "corpus", "xyz", "input a.txt changed")
+        refuse_other_data(trained, "corpus", "xyz", {"prose": "p"}, "input a.txt changed")
 
 
-def test_the_record_of_a_training_is_not_overwritten(trained: Path) -> None:
-    record_training(recipe(seed=2), trained, {}, 1)
+def test_a_domain_may_come_to_a_stage_whose_others_are_the_same(trained: Path) -> None:
+    refuse_other_data(trained, "corpus", "xyz", {"math": "m", "prose": "p"}, "input m.txt is new")
+    for domains in ({"math": "m", "prose": "q"}, {"math": "m"}, {"prose": "q"}, {}):
+        with pytest.raises(MismatchError, match="another corpus"):
+            refuse_other_data(trained, "corpus", "xyz", domains, "input m.txt is new")
+
+
+def trained_until(run: Path, step: int) -> None:
+    (run / "checkpoints" / f"step-{step:08d}").mkdir(parents=True)
+
+
+def test_stages_may_change_what_is_not_trained(trained: Path) -> None:
+    """128 tokens a step: after ten steps the first 1,280 tokens must stay as they were."""
+    trained_until(trained, 10)
+    longer = {"train": {"sequence_length": 64}, "mixture": {"weights": {"prose": 1.0}}}
+    refuse_another_training(recipe(stage=[{"until_tokens": 1280}, longer]), trained)
+    refuse_another_training(recipe(stage=[{"until_tokens": 1500}, longer]), trained)
+    with pytest.raises(MismatchError, match=r"10 steps are trained[\s\S]*until_tokens = 1280 or more"):
+        refuse_another_training(recipe(stage=[{"until_tokens": 1100}, longer]), trained)
+
+
+def test_a_source_of_a_new_domain_may_come_with_a_stage(trained: Path) -> None:
+    trained_until(trained, 10)
+    sources = [{"domain": name, "paths": [f"{name}*.txt"]} for name in ("prose", "math")]
+    old = {"domain": "prose", "paths": ["*.txt"]}
+    stages = [{"until_tokens": 1280, "mixture": {"weights": {"prose": 1.0, "math": 0}}}, {}]
+    with pytest.raises(MismatchError, match=r"corpus.source.prose.paths"):
+        refuse_another_training(recipe(corpus={"source": sources}), trained)
+    refuse_another_training(recipe(corpus={"source": [old, sources[1]]}), trained)
+    with pytest.raises(MismatchError, match="10 steps are trained"):  # weights where there were none
+        refuse_another_training(recipe(corpus={"source": [old, sources[1]]}, stage=stages), trained)
+
+
+def test_the_record_of_a_training_is_not_overwritten_by_another(trained: Path) -> None:
+    with pytest.raises(MismatchError, match="seed"):
+        record_training(recipe(seed=2), trained, {}, {}, 1)
     assert recorded_tokens(trained) == 4096
     refuse_another_training(recipe(), trained)
 

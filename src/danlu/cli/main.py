@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from danlu.cli import (
-    checkpoint,
     corpus,
     inspect,
     plan,
@@ -45,7 +44,7 @@ def _common(
     """From raw text to a verified base language model: one command line, one recipe file."""
 
 
-for _commands in (start, run, corpus, tokenizer, tokens, plan, train, results, inspect, checkpoint):
+for _commands in (start, run, corpus, tokenizer, tokens, plan, train, results, inspect):
     _commands.register(app)
 
 

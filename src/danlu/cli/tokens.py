@@ -11,7 +11,6 @@ from danlu.cli.options import (
     AsJson,
     DryRun,
     RecipeOrRun,
-    RunName,
     Settings,
     cell,
     do_through,
@@ -19,14 +18,20 @@ from danlu.cli.options import (
     show_json,
     table,
 )
-from danlu.errors import UsageError
+from danlu.errors import MissingError, UsageError
+from danlu.log import say
+
+_SHOWN = (
+    *("stage", "domain", "share", "tokens", "epochs", "total_epochs", "repeat_value"),
+    *("unique_tokens", "samples", "sequence_length", "filled", "documents_cut", "documents"),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Adds the group."""
     group = typer.Typer(help="From documents to token ids.", no_args_is_help=True, rich_markup_mode=None)
     group.command(epilog="Example: danlu tokens build recipe.toml")(build)
-    group.command(epilog="Example: danlu tokens explain recipe.toml --set mixture.temperature=2")(explain)
+    group.command(epilog="Example: danlu tokens explain recipe.toml --set mixture.max_epochs=2")(explain)
     group.command(epilog="Example: danlu tokens export small megatron-data --format megatron")(export)
     app.add_typer(group, name="tokens")
 
@@ -39,27 +44,48 @@ def build(recipe: RecipeOrRun, settings: Settings = None, dry_run: DryRun = Fals
     do_through("tokens", recipe, settings, dry_run)
 
 
-def explain(recipe: RecipeOrRun, settings: Settings = None, as_json: AsJson = False) -> None:
+def explain(
+    recipe: RecipeOrRun,
+    settings: Settings = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Where the picture goes; RUN/mixture.html if not said."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what the mixture will give.
 
-    Tokens and epochs of each domain in the whole training; the plan is made if it is not there. --set only asks: the
-    run keeps its recipe.
+    Tokens, epochs and the value of repeats of each domain in each stage of the training, how its samples are filled,
+    and a picture of the shares. --set only asks: the run keeps its recipe.
     """
+    from danlu.report.mixture import write_mixture_page
     from danlu.workflow.results import explain_run
     from danlu.workflow.run import resolve
+    from danlu.workflow.stages import tokens_stand
 
+    if page and page.suffix != ".html":
+        raise UsageError(f"--page {page}: it is a page; name a file that ends in .html")
     run = resolve(recipe, settings or ())
-    do_through("plan", recipe, settings, dry_run=False, look=True)
-    rows = explain_run(run)
+    if not tokens_stand(run):
+        do_through("tokens", recipe, settings, dry_run=False, look=True)
+    if run.recipe.train.minutes is not None and not (run.directory / "plan.json").is_file():
+        do_through("plan", recipe, settings, dry_run=False, look=True)
+    explained = explain_run(run)
+    page = page or run.directory / "mixture.html"
+    write_mixture_page(page, explained.rows)
     if as_json:
-        show_json(rows)
+        show_json(explained.rows)
     else:
-        show(table([tuple(rows[0]), *(tuple(map(cell, row.values())) for row in rows)]))
+        rows = [{name: row[name] for name in _SHOWN} for row in explained.rows]
+        show(table([_SHOWN, *(tuple(map(cell, row.values())) for row in rows)]))
+    for note in explained.notes:
+        say(f"note: {note}")
+    say(f"{page} shows it")
 
 
 def export(
-    run: RunName,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to.")],
+    recipe: RecipeOrRun,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to: new, empty, or exported to.")],
     form: Annotated[
         Literal["megatron"], typer.Option("--format", help="megatron: FOLDER/<split>/<domain>.bin and .idx.")
     ] = "megatron",
@@ -68,18 +94,28 @@ def export(
     """Write a run's shards for another trainer.
 
     Megatron-LM reads the pairs with --data-path; the tokenizer.json and where each document came from go beside them.
+    An earlier export of the same tokenizer is replaced.
     """
-    from danlu.files import write_bytes
-    from danlu.shards.megatron import export_pairs
-    from danlu.tokenizer.codec import Codec
-    from danlu.workflow.run import find_run, load_run
+    from danlu.shards.export import export_tokens
+    from danlu.workflow import depends
+    from danlu.workflow.run import RUNS, resolve
+    from danlu.workflow.stage import NEVER, why_stale
+    from danlu.workflow.stages import tokens_stand
 
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; name a folder to write {form} pairs into")
-    directory = load_run(find_run(run)).directory
-    tokenizer = directory / "tokenizer" / "tokenizer.json"
-    written = export_pairs(directory / "tokens", Codec.load(tokenizer), folder)
-    write_bytes(folder / "tokenizer.json", tokenizer.read_bytes())
+    run = resolve(recipe)
+    for directory in (run.directory, RUNS):
+        if folder.resolve().is_relative_to(directory.resolve()):
+            raise UsageError(
+                f"{folder} is inside {directory}, where danlu keeps its own; name another folder for {form} pairs"
+            )
+    why = why_stale(depends.tokens(run))
+    # Whoever names a recipe means what it says now, whoever names a run what is in it.
+    if why is None and Path(recipe).is_file() and not tokens_stand(run):
+        why = "the recipe or its text changed since"
+    if why is not None:
+        what = "has no finished shards" if why == NEVER else f"has shards of another state ({why})"
+        raise MissingError(f"{run.directory} {what}; `danlu tokens build {recipe}` makes them")
+    written = export_tokens(run.directory / "tokens", run.directory / "tokenizer" / "tokenizer.json", folder)
     rows = [
         {"pair": str(prefix), "documents": card.documents, "tokens": card.tokens} for prefix, card in written
     ]

@@ -1,16 +1,19 @@
 """Which share of the tokens each domain gets: pure functions from sizes and wishes to weights.
 
-Guarantees: weights sum to 1; no domain is asked for more than max_epochs of its text; sample shares are whole
-numbers of 1/2^20, so that the order of the domains is exact integer arithmetic. Costs: nothing.
+Guarantees: weights sum to 1; no domain is asked for more than max_epochs of its text over the whole run; arithmetic is
+that of the decimal numbers as they are written, without rounding on the way; sample shares are whole numbers of
+1/2^20, so that the order of the domains is exact integer arithmetic. Costs: sorting the domains.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
 
 from danlu.errors import RecipeError
 from danlu.log import human
+from danlu.mixture.presets import read_presets
 from danlu.mixture.settings import MixtureSettings
 
 SHARE_UNIT = 1 << 20
@@ -18,61 +21,111 @@ SHARE_UNIT = 1 << 20
 
 
 def resolve_weights(
-    settings: MixtureSettings, domain_tokens: Mapping[str, int], total_tokens: int
+    settings: MixtureSettings,
+    domain_tokens: Mapping[str, int],
+    total_tokens: int,
+    seen: Mapping[str, int] | None = None,
 ) -> dict[str, float]:
-    """Token weights of every domain for a run of `total_tokens`; sorted by name, sum 1.
+    """Token weights of the domains that `total_tokens` are read from; sorted by name, sum 1.
 
-    The recipe's weights, or shares proportional to tokens^(1/temperature); then capped at max_epochs. Raises
-    RecipeError where the names do not fit or the text does not last.
+    The recipe's way of sharing out, then capped at max_epochs; `seen` are the tokens of each domain that earlier stages
+    took. A domain that gets nothing (weight 0, or all its epochs seen) is left out. Raises RecipeError where the names
+    do not fit or the text does not last.
     """
-    wanted = (
-        _normalised(settings.weights)
-        if settings.weights
-        else temperature_weights(domain_tokens, settings.temperature)
+    check_domains(settings, domain_tokens)
+    return cap_epochs(
+        _wanted(settings, domain_tokens), domain_tokens, total_tokens, settings.max_epochs, seen
     )
-    if set(wanted) != set(domain_tokens):
-        wrong = sorted(set(wanted) ^ set(domain_tokens))[0]
-        what = "has no text" if wrong in wanted else "has no weight"
-        raise RecipeError(
-            f"mixture.weights: domain {wrong!r} {what}; domains with text: {', '.join(sorted(domain_tokens))}"
-        )
-    return cap_epochs(wanted, domain_tokens, total_tokens, settings.max_epochs)
+
+
+def given_weights(settings: MixtureSettings) -> dict[str, float]:
+    """The weights that are known before the text is: the recipe's or its preset's; else none."""
+    return settings.weights or (read_presets()[settings.preset].weights if settings.preset else {})
+
+
+def sampling_weights(mixtures: Sequence[MixtureSettings]) -> dict[str, float]:
+    """Weights of the corpus's domains for a sample of its text, from the mixtures of all stages, which count alike.
+
+    A slice's weight counts to its domain. Empty, which is by size, where a mixture is known only from the sizes.
+    """
+    whole: dict[str, float] = {}
+    for mixture in mixtures:
+        given = given_weights(mixture)
+        if not given:
+            return {}
+        # A single mixture keeps its own unit.
+        unit = math.fsum(given.values()) if len(mixtures) > 1 else 1.0
+        for name, weight in given.items():
+            domain = mixture.slice[name].of if name in mixture.slice else name
+            whole[domain] = whole.get(domain, 0.0) + weight / unit
+    return whole
+
+
+def check_domains(settings: MixtureSettings, domains: Collection[str]) -> None:
+    """Whether every domain has its place in the mixture, and the other way round. Raises RecipeError with both."""
+    named = given_weights(settings) or settings.upsample
+    key = next((key for key in ("weights", "preset", "upsample") if settings.is_changed(key)), "")
+    without_text = sorted(set(named) - set(domains))
+    without_place = sorted(set(domains) - set(named)) if key != "upsample" else []
+    if not key or not (without_text or without_place):
+        return
+    wrong = [f"{name!r} has no text" for name in without_text]
+    wrong += [f"{name!r} has no {'place in it' if key == 'preset' else 'weight'}" for name in without_place]
+    advice = (
+        "; call the sources' domains as the preset does, or write mixture.weights" if key == "preset" else ""
+    )
+    of = f" = {settings.preset!r}" if key == "preset" else ""
+    raise RecipeError(
+        f"mixture.{key}{of}: {', '.join(wrong)}; domains with text: {', '.join(sorted(domains))}{advice}"
+    )
 
 
 def temperature_weights(domain_tokens: Mapping[str, int], temperature: float) -> dict[str, float]:
-    """Shares proportional to tokens^(1/temperature): 1 is by size, large is uniform (mT5, Xue et al. 2021, 2.1)."""
+    """Shares proportional to tokens^(1/temperature): 1 is by size, large is uniform (mT5, Xue et al. 2021, 2.1).
+
+    The alpha of mT5 and XLM is 1/temperature.
+    """
     largest = max(domain_tokens.values())
     return _normalised(
-        {name: (count / largest) ** (1.0 / temperature) for name, count in domain_tokens.items()}
+        {name: _exact((count / largest) ** (1.0 / temperature)) for name, count in domain_tokens.items()}
     )
 
 
 def cap_epochs(
-    weights: Mapping[str, float], domain_tokens: Mapping[str, int], total_tokens: int, max_epochs: float
+    weights: Mapping[str, float | Fraction],
+    domain_tokens: Mapping[str, int],
+    total_tokens: int,
+    max_epochs: float,
+    seen: Mapping[str, int] | None = None,
 ) -> dict[str, float]:
     """Holds every domain at `max_epochs` of its text; the excess goes to the others in proportion to their weights.
 
-    Raises RecipeError where even max_epochs of everything is less than `total_tokens`, saying how much there is.
+    One sweep, from the domain that fills first; with even weights it is UniMax (Chung et al. 2023, algorithm 1). Raises
+    RecipeError where even max_epochs of everything is less than `total_tokens`, saying how much there is.
     """
-    possible = max_epochs * sum(domain_tokens.values())
-    if possible < total_tokens * (1.0 - 1e-12):
-        raise RecipeError(
-            f"train.tokens = {total_tokens} ({human(total_tokens)}) is more than mixture.max_epochs = {max_epochs:g} "
-            f"passes over all text give: {math.floor(possible)} ({human(possible)}). Set train.tokens to at most that, "
-            f"raise mixture.max_epochs to {math.ceil(100 * total_tokens / sum(domain_tokens.values())) / 100:g}, "
-            f"or add text"
-        )
-    limits = {name: max_epochs * domain_tokens[name] / total_tokens for name in weights}
-    capped: set[str] = set()
-    while True:
-        free = {name: weight for name, weight in weights.items() if name not in capped}
-        left = 1.0 - sum(limits[name] for name in sorted(capped))
-        scale = left / sum(free[name] for name in sorted(free)) if free else 0.0
-        shares = {name: limits[name] if name in capped else weights[name] * scale for name in sorted(weights)}
-        over = {name for name in free if shares[name] > limits[name] + 1e-15}
-        if not over:
-            return shares
-        capped |= over
+    free = {name: _exact(weights[name]) for name in sorted(weights) if weights[name] > 0}
+    if math.isinf(max_epochs):
+        return _normalised(free)
+    limits = _tokens_left({name: domain_tokens[name] for name in free}, max_epochs, seen or {})
+    # What was seen is counted in whole tokens of each domain, so that the last stage may miss as many.
+    if sum(limits.values()) + (len(free) if seen else 0) < total_tokens:
+        raise _too_little(limits, domain_tokens, total_tokens, max_epochs, seen or {})
+    left, weight_left = Fraction(total_tokens), sum(free.values())
+    taken: dict[str, Fraction] = {}
+    for name in sorted(free, key=lambda name: (limits[name] / free[name], name)):
+        taken[name] = min(left * free[name] / weight_left, limits[name])
+        left -= taken[name]
+        weight_left -= free[name]
+    return _normalised({name: tokens for name, tokens in taken.items() if tokens > 0})
+
+
+def most_tokens(
+    settings: MixtureSettings, domain_tokens: Mapping[str, int], seen: Mapping[str, int] | None = None
+) -> int:
+    """How many tokens max_epochs of the domains that this mixture reads give, less what was `seen`."""
+    check_domains(settings, domain_tokens)
+    read = {name: domain_tokens[name] for name, weight in _wanted(settings, domain_tokens).items() if weight}
+    return math.floor(sum(_tokens_left(read, settings.max_epochs, seen or {}).values()))
 
 
 def to_sample_shares(weights: Mapping[str, float], mean_filled: Mapping[str, float]) -> dict[str, int]:
@@ -80,7 +133,7 @@ def to_sample_shares(weights: Mapping[str, float], mean_filled: Mapping[str, flo
 
     Raises RecipeError for a domain that would get less than one in 2^20 samples.
     """
-    samples = _normalised({name: weights[name] / mean_filled[name] for name in weights})
+    samples = _normalised({name: _exact(weights[name]) / _exact(mean_filled[name]) for name in weights})
     exact = {name: share * SHARE_UNIT for name, share in samples.items()}
     for name, share in exact.items():
         if share < 1.0:
@@ -95,6 +148,61 @@ def to_sample_shares(weights: Mapping[str, float], mean_filled: Mapping[str, flo
     return shares
 
 
-def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
-    total = math.fsum(weights.values())
-    return {name: weights[name] / total for name in sorted(weights)}
+def _wanted(settings: MixtureSettings, domain_tokens: Mapping[str, int]) -> dict[str, Fraction]:
+    """What the recipe asks for, in any unit, before the cap."""
+    if given := given_weights(settings):
+        return {name: _exact(weight) for name, weight in given.items()}
+    if settings.method == "unimax":
+        return dict.fromkeys(domain_tokens, Fraction(1))
+    if settings.temperature != 1.0:
+        uneven = temperature_weights(domain_tokens, settings.temperature)
+        return {name: _exact(weight) for name, weight in uneven.items()}
+    return {name: count * _exact(settings.upsample.get(name, 1.0)) for name, count in domain_tokens.items()}
+
+
+def _tokens_left(
+    domain_tokens: Mapping[str, int], max_epochs: float, seen: Mapping[str, int]
+) -> dict[str, Fraction]:
+    epochs = _exact(max_epochs)
+    return {
+        name: max(epochs * count - seen.get(name, 0), Fraction(0)) for name, count in domain_tokens.items()
+    }
+
+
+def _too_little(
+    limits: Mapping[str, Fraction],
+    domain_tokens: Mapping[str, int],
+    total_tokens: int,
+    max_epochs: float,
+    seen: Mapping[str, int],
+) -> RecipeError:
+    possible = math.floor(sum(limits.values()))
+    text = sum(domain_tokens[name] for name in limits)
+    needed = total_tokens + sum(seen.get(name, 0) for name in limits)
+    enough = math.ceil(Fraction(100 * needed, max(text, 1))) / 100
+    of = "all text" if set(limits) == set(domain_tokens) else f"the text of {', '.join(sorted(limits))}"
+    what, fewer = (
+        f"train.tokens = {total_tokens} ({human(total_tokens)}) is",
+        "Set train.tokens to at most that",
+    )
+    left = "give"
+    if seen:
+        what, fewer = (
+            f"{total_tokens} tokens ({human(total_tokens)}) of a stage are",
+            "Make the stage shorter",
+        )
+        left = "leave after the stages before it"
+    return RecipeError(
+        f"{what} more than mixture.max_epochs = {max_epochs:g} passes over {of} {left}: {possible} "
+        f"({human(possible)}). {fewer}, raise mixture.max_epochs to {enough:g}, or add text"
+    )
+
+
+def _exact(number: float | Fraction) -> Fraction:
+    """The decimal number as it is written: 0.1 is a tenth."""
+    return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
+
+
+def _normalised(weights: Mapping[str, Fraction]) -> dict[str, float]:
+    total = sum(weights.values())
+    return {name: float(weights[name] / total) for name in sorted(weights)}

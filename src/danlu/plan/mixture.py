@@ -1,15 +1,14 @@
 """What a run takes from each domain: tokens and epochs, before it starts.
 
-The shares come from mixture/weights.py, the same function that the order of the data uses. No torch.
+The shares are those of the stages, which decide the order of the data too. No torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from danlu.mixture.settings import MixtureSettings
-from danlu.mixture.weights import resolve_weights
+from danlu.mixture.stages import PlannedStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +25,18 @@ class PlannedDomain:
 
 
 def plan_mixture(
-    settings: MixtureSettings, domain_tokens: Mapping[str, int], total_tokens: int
+    stages: Sequence[PlannedStage], domain_tokens: Mapping[str, int], batch_tokens: int
 ) -> tuple[PlannedDomain, ...]:
-    """A row a domain, by falling share. Raises RecipeError where the text cannot give `total_tokens`."""
-    weights = resolve_weights(settings, dict(domain_tokens), total_tokens)
+    """A row a domain that is read, by falling share of the whole run."""
+    taken: dict[str, float] = {}
+    for stage in stages:
+        for domain, weight in stage.weights.items():
+            taken[domain] = taken.get(domain, 0.0) + weight * stage.steps * batch_tokens
+    total = sum(stage.steps for stage in stages) * batch_tokens
     rows = [
         PlannedDomain(
-            domain,
-            share,
-            domain_tokens[domain],
-            round(share * total_tokens),
-            share * total_tokens / domain_tokens[domain],
+            domain, tokens / total, domain_tokens[domain], round(tokens), tokens / domain_tokens[domain]
         )
-        for domain, share in weights.items()
+        for domain, tokens in taken.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.share, row.domain)))

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from danlu.errors import DamagedError, RecipeError
 from danlu.files import read_json, write_json
 from danlu.log import human, human_bytes, human_seconds
+from danlu.mixture.stages import PlannedStage, cut_stages
 from danlu.model.count import count_parameters, flops_per_token
 from danlu.model.shape import Shape
 from danlu.optim.schedule import resolve_warmup
@@ -27,7 +28,7 @@ from danlu.plan.micro_batch import MicroBatch, choose_micro_batch
 from danlu.plan.mixture import PlannedDomain
 from danlu.train.settings import TrainSettings
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,11 @@ class Choice:
 class Given:
     """What other folders decided before the plan is made."""
 
-    tokens: int
-    """Wanted length of the run; the plan takes the whole steps in it."""
+    stages: tuple[PlannedStage, ...]
+    """Of the whole run; their steps are its length."""
     optimizer: str
     learning_rate: float
     schedule: ScheduleSettings
-    document_mask: bool
     activation_bytes: int
     """4 for fp32, 2 for bf16."""
     mixture: tuple[PlannedDomain, ...]
@@ -59,7 +59,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything foreseen about a run. Tokens count padding; times are in seconds, memory in bytes."""
+    """Everything foreseen about a run. Tokens count padding; times are in seconds, memory in bytes.
+
+    Sequence length, micro-batch, accumulation and the FLOPs of a token are those of the first stage.
+    """
 
     tokens: int
     steps: int
@@ -81,49 +84,69 @@ class Plan:
     mixture: tuple[PlannedDomain, ...]
     choices: tuple[Choice, ...]
     machine: Machine
+    stages: tuple[PlannedStage, ...]
+    micro_batches: tuple[int, ...]
+    """Sequences of one forward pass in each stage."""
+
+    @property
+    def longest(self) -> int:
+        """The longest sequence of all stages."""
+        return max(stage.sequence_length for stage in self.stages)
+
+    def micro_batch_at(self, step: int) -> int:
+        """Sequences of one forward pass in a global step, 0 at the start of the run."""
+        for stage, sequences in zip(self.stages, self.micro_batches, strict=True):
+            if step < stage.steps:
+                return sequences
+            step -= stage.steps
+        return self.micro_batches[-1]
+
+    def length_at(self, step: int) -> int:
+        """The longest sequence that was trained on in the first `step` steps; that of the first stage before any."""
+        stages = cut_stages(self.stages, max(step, 1))
+        return max(stage.sequence_length for stage in stages)
 
 
 def make_plan(shape: Shape, train: TrainSettings, machine: Machine, given: Given) -> Plan:
-    """The plan of `given.tokens` tokens.
-
-    Raises RecipeError for less than one step, or where nothing fits in memory.
-    """
-    steps = given.tokens // train.batch_tokens
-    if steps < 1:
-        raise RecipeError(
-            f"the run has {given.tokens} tokens, less than one step of train.batch_tokens = {train.batch_tokens}; "
-            f"raise train.tokens or lower train.batch_tokens"
-        )
-
+    """The plan of a run of `given.stages`. Raises RecipeError where nothing fits in memory."""
+    stages = given.stages
+    steps = sum(stage.steps for stage in stages)
     tokens = steps * train.batch_tokens
 
-    def memory_of(sequences: int) -> MemoryEstimate:
+    def memory_of(stage: PlannedStage, sequences: int) -> MemoryEstimate:
         step = StepShape(
-            sequence_length=train.sequence_length,
+            sequence_length=stage.sequence_length,
             micro_batch=sequences,
-            accumulates=sequences < train.batch_sequences,
+            accumulates=sequences < train.batch_tokens // stage.sequence_length,
             optimizer=given.optimizer,
-            document_mask=given.document_mask,
+            document_mask=stage.document_mask,
             activation_bytes=given.activation_bytes,
         )
         return estimate_memory(shape, step)
 
-    micro = _micro_batch(train, machine, lambda sequences: memory_of(sequences).total)
-    counts, flops = count_parameters(shape), float(flops_per_token(shape, train.sequence_length))
+    micros = [
+        _micro_batch(train, stage, machine, lambda sequences, stage=stage: memory_of(stage, sequences).total)  # type: ignore[misc]
+        for stage in stages
+    ]
+    counts = count_parameters(shape)
+    flops = [float(flops_per_token(shape, stage.sequence_length)) for stage in stages]
+    memories = [memory_of(stage, micro.sequences) for stage, micro in zip(stages, micros, strict=True)]
     return Plan(
         tokens=tokens,
         steps=steps,
-        sequence_length=train.sequence_length,
+        sequence_length=stages[0].sequence_length,
         batch_tokens=train.batch_tokens,
-        micro_batch=micro.sequences,
-        accumulation=micro.accumulation,
+        micro_batch=micros[0].sequences,
+        accumulation=micros[0].accumulation,
         learning_rate=given.learning_rate,
         warmup_tokens=resolve_warmup(given.schedule, tokens, train.batch_tokens),
         parameters=counts.total,
         embedding_parameters=counts.embedding,
-        flops_per_token=flops,
-        total_flops=flops * tokens,
-        memory=memory_of(micro.sequences),
+        flops_per_token=flops[0],
+        total_flops=sum(
+            each * stage.steps * train.batch_tokens for each, stage in zip(flops, stages, strict=True)
+        ),
+        memory=max(memories, key=lambda memory: memory.total),
         process_bytes=given.process_bytes,
         tokens_per_second=None,
         expected_seconds=None,
@@ -131,17 +154,31 @@ def make_plan(shape: Shape, train: TrainSettings, machine: Machine, given: Given
         choices=(
             *given.choices,
             *_rounded(train),
-            Choice("train.micro_batch", str(micro.sequences), micro.reason),
+            Choice("train.micro_batch", str(micros[0].sequences), micros[0].reason),
         ),
         machine=machine,
+        stages=stages,
+        micro_batches=tuple(micro.sequences for micro in micros),
     )
+
+
+def whole_steps(tokens: int, batch_tokens: int) -> int:
+    """The steps of a run of `tokens` tokens. Raises RecipeError for less than one."""
+    if tokens < batch_tokens:
+        raise RecipeError(
+            f"the run has {tokens} tokens, less than one step of train.batch_tokens = {batch_tokens}; "
+            f"raise train.tokens or lower train.batch_tokens"
+        )
+    return tokens // batch_tokens
 
 
 def with_speed(plan: Plan, tokens_per_second: float) -> Plan:
-    """The plan with its measured speed, and the time that follows for the steps alone."""
-    return replace(
-        plan, tokens_per_second=tokens_per_second, expected_seconds=plan.tokens / tokens_per_second
-    )
+    """The plan with its measured speed, and the time that follows for the steps alone.
+
+    The speed is that of the first stage; longer sequences take as much more time as they take FLOPs.
+    """
+    seconds = plan.total_flops / plan.flops_per_token / tokens_per_second
+    return replace(plan, tokens_per_second=tokens_per_second, expected_seconds=seconds)
 
 
 def tokens_for_minutes(
@@ -192,6 +229,7 @@ def render(plan: Plan) -> str:
     width = max(len(name) for name, _ in rows)
     lines = [f"  {name:<{width}}  {value}" for name, value in rows]
     lines += ["", *_mixture_lines(plan.mixture)] if plan.mixture else []
+    lines += ["", *_stage_lines(plan)] if len(plan.stages) > 1 else []
     if plan.choices:
         key_width = max(len(choice.key) for choice in plan.choices)
         value_width = max(len(choice.value) for choice in plan.choices)
@@ -205,10 +243,16 @@ def _rounded(train: TrainSettings) -> Iterator[Choice]:
         yield Choice("train.batch_tokens", f"{train.batch_tokens:,}", train.rounding)
 
 
-def _micro_batch(train: TrainSettings, machine: Machine, memory_of: Callable[[int], int]) -> MicroBatch:
+def _micro_batch(
+    train: TrainSettings, stage: PlannedStage, machine: Machine, memory_of: Callable[[int], int]
+) -> MicroBatch:
+    """The recipe's micro-batch; in a stage of another length as many tokens, as near as whole sequences come."""
+    batch = train.batch_tokens // stage.sequence_length
     if train.micro_batch == "auto":
-        return choose_micro_batch(train.batch_sequences, machine.memory_available, memory_of)
-    return MicroBatch(train.micro_batch, train.batch_sequences // train.micro_batch, "given by the recipe")
+        return choose_micro_batch(batch, machine.memory_available, memory_of)
+    most = max(1, train.micro_batch * train.sequence_length // stage.sequence_length)
+    sequences = next(count for count in range(min(most, batch), 0, -1) if batch % count == 0)
+    return MicroBatch(sequences, batch // sequences, "given by the recipe")
 
 
 def _size_rows(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -243,6 +287,20 @@ def _cost_rows(plan: Plan) -> Iterator[tuple[str, str]]:
         gigaflops = plan.tokens_per_second * plan.flops_per_token / 1e9
         yield "speed", f"{human(plan.tokens_per_second)} tokens/s measured, {gigaflops:.3g} GFLOP/s"
         yield "time", f"{human_seconds(plan.expected_seconds)} for the steps, without evaluation and saves"
+
+
+def _stage_lines(plan: Plan) -> Iterator[str]:
+    """What each stage is, a line each."""
+    yield "  stages"
+    first = 0
+    for stage, sequences in zip(plan.stages, plan.micro_batches, strict=True):
+        accumulation = plan.batch_tokens // stage.sequence_length // sequences
+        shares = ", ".join(f"{name} {weight:.1%}" for name, weight in sorted(stage.weights.items()))
+        yield (
+            f"    steps {first + 1:,} to {first + stage.steps:,}: {accumulation} x {sequences} sequences of "
+            f"{stage.sequence_length:,} tokens by {stage.packing}; {shares}"
+        )
+        first += stage.steps
 
 
 def _mixture_lines(rows: tuple[PlannedDomain, ...]) -> list[str]:

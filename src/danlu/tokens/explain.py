@@ -1,44 +1,96 @@
-"""What the mixture gives in all: tokens, samples and epochs of each domain in the first so many samples.
+"""What the mixture gives: tokens, samples and epochs of each domain in each stage, before the training begins.
 
-Guarantees: counted from the same order that the training reads, so the answer is what the model saw. Costs: one pass
-over a period of the mixture.
+Guarantees: counted over the order that the training reads, to the token: it is what the model sees (tokens of blocked
+documents included, which it sees as padding). Costs: a pass over a period of each mixture and over the samples of the
+epochs that a stage begins and ends in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from danlu.mixture.repeats import effective_tokens
 from danlu.tokens.batches import Batches
 
 
 @dataclass(frozen=True, slots=True)
 class MixtureRow:
-    """What a run takes from one domain. `tokens` are real ones (padding left out), by the mean filled sample."""
+    """What one stage, from 1, takes from one domain. Padding is left out, but from `first_token` and `until_token`.
 
+    `epochs` are those of the stage and `total_epochs` those of the run up to its end. `repeat_value`: what the tokens
+    up to its end are worth, in fresh tokens for each token that there is (the data-constrained law). `filled`: the
+    share of positions of an epoch's samples that hold a token; `documents_cut`: how many of the documents packing cuts.
+    """
+
+    stage: int
+    first_token: int
+    until_token: int
+    sequence_length: int
     domain: str
     share: float
     tokens: int
     samples: int
     epochs: float
+    total_epochs: float
     unique_tokens: int
     documents: int
+    repeat_value: float
+    filled: float
+    documents_cut: int
 
 
-def explain_mixture(batches: Batches, total_samples: int) -> list[MixtureRow]:
-    """Tokens and epochs of each domain in the first `total_samples` samples; shares are of the tokens."""
-    counts = batches.order.counts(total_samples)
-    means = {name: batches.indexes[name].mean_filled for name in batches.domains}
-    tokens = {name: round(counts[name] * means[name]) for name in batches.domains}
-    total = sum(tokens.values()) or 1
-    return [
-        MixtureRow(
-            domain=name,
-            share=tokens[name] / total,
-            tokens=tokens[name],
-            samples=counts[name],
-            epochs=counts[name] / batches.order.samples_of(name),
-            unique_tokens=batches.documents[name].tokens,
-            documents=len(batches.documents[name]),
-        )
-        for name in batches.domains
-    ]
+def explain_mixture(batches: Batches, batch_tokens: int) -> list[MixtureRow]:
+    """A row a stage and domain; shares are of the stage's tokens."""
+    rows: list[MixtureRow] = []
+    total_epochs: dict[str, float] = {}
+    for number, stage in enumerate(batches.stages, 1):
+        samples = stage.end - stage.first_sample
+        shown = stage.shown(samples)
+        tokens = {
+            name: leg.tokens(shown[name]) - leg.tokens(stage.before[name]) for name, leg in stage.legs.items()
+        }
+        all_tokens = sum(tokens.values()) or 1
+        first = stage.first_step * batch_tokens
+        for name, leg in stage.legs.items():
+            documents = batches.documents[name]
+            after = leg.epochs(shown[name])
+            epochs = after - total_epochs.get(name, 0.0)
+            total_epochs[name] = after
+            rows.append(
+                MixtureRow(
+                    stage=number,
+                    first_token=first,
+                    until_token=first + stage.planned.steps * batch_tokens,
+                    sequence_length=stage.planned.sequence_length,
+                    domain=name,
+                    share=tokens[name] / all_tokens,
+                    tokens=tokens[name],
+                    samples=shown[name] - stage.before[name],
+                    epochs=epochs,
+                    total_epochs=after,
+                    unique_tokens=documents.tokens,
+                    documents=len(documents),
+                    repeat_value=effective_tokens(documents.tokens, after) / documents.tokens,
+                    filled=leg.index.stats.efficiency,
+                    documents_cut=leg.index.stats.documents_cut,
+                )
+            )
+    return rows
+
+
+def warn_cut_orders(batches: Batches) -> list[str]:
+    """A sentence for each ordered domain of which a stage leaves an epoch unfinished."""
+    warnings = []
+    for number, stage in enumerate(batches.stages, 1):
+        shown: Mapping[str, int] = stage.shown(stage.end - stage.first_sample)
+        for name, attribute in stage.planned.order_by.items():
+            epochs = stage.legs[name].epochs(shown[name])
+            if epochs % 1.0:
+                which = "smallest" if attribute.startswith("-") else "largest"
+                warnings.append(
+                    f"stage {number} reads {name!r} in the order of {attribute} and ends in mid-epoch, after "
+                    f"{epochs:.3f} epochs: the {1 - epochs % 1.0:.1%} of its tokens with the {which} "
+                    f"{attribute.removeprefix('-')} are not in it"
+                )
+    return warnings

@@ -10,7 +10,7 @@ the index is built, so a shard that was changed on disk is named, not trained on
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from danlu.errors import DamagedError, InputError, MissingError
 from danlu.files import digest
 from danlu.records import Ints
+from danlu.rng import hash_text
 from danlu.shards.documents import DomainDocuments, list_token_domains, open_documents
 from danlu.shards.shard import FORMAT, verify_shard
 from danlu.shards.tensor_file import open_tensors, verify_tensors, write_tensors
@@ -25,6 +26,15 @@ from danlu.tokens.packing import Packing, PackingStats, pack, packing_stats
 
 GROUP_TOKENS = 4_194_304
 GROUP_SAMPLES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How a domain becomes samples. `order_by` is the attribute that its documents are sorted by, "" for the hash."""
+
+    sequence_length: int
+    packing: str
+    order_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +52,48 @@ class DomainIndex:
         return self.stats.tokens / self.packing.samples
 
 
-def build_index(domain: str, lengths: Ints, sequence_length: int, kind: str) -> DomainIndex:
-    """Packs documents of the given lengths group by group. Raises InputError where they do not fill one sample."""
-    total = int(lengths.sum())
-    if total < sequence_length:
-        raise InputError(
-            f"domain {domain!r} has {total} training tokens in all, fewer than train.sequence_length = "
-            f"{sequence_length}. Set train.sequence_length to at most {total}, or give the domain more text"
-        )
-    bounds = group_bounds(lengths, sequence_length)
-    packings = [pack(lengths[a:b], sequence_length, kind) for a, b in itertools.pairwise(bounds)]
-    packing = _joined(packings, bounds, sequence_length)
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Ranges of tokens in the order in which they are packed: [starts, starts + lengths) of each document."""
+
+    documents: Ints
+    starts: Ints
+    lengths: Ints
+
+
+def whole_documents(lengths: Ints, ranks: Ints | None = None) -> Pieces:
+    """Every document whole, in the order of `ranks` (document numbers) or of the numbers themselves."""
+    documents = np.arange(len(lengths), dtype=np.int64) if ranks is None else ranks
+    return Pieces(documents, np.zeros(len(documents), np.int64), lengths[documents])
+
+
+def build_index(domain: str, pieces: Pieces, cutting: Cutting) -> DomainIndex:
+    """Packs pieces group by group."""
+    length, kind = cutting.sequence_length, cutting.packing
+    bounds = group_bounds(pieces.lengths, length)
+    packings = [pack(pieces.lengths[a:b], length, kind) for a, b in itertools.pairwise(bounds)]
+    packed = _joined(packings, bounds, length)
     group_offsets = np.concatenate([[0], np.cumsum([part.samples for part in packings])]).astype(np.int64)
-    return DomainIndex(domain, packing, group_offsets, packing_stats(packing, lengths))
+    stats = packing_stats(packed, pieces.lengths)
+    packing = replace(
+        packed,
+        documents=pieces.documents[packed.documents],
+        starts=pieces.starts[packed.documents] + packed.starts,
+    )
+    return DomainIndex(domain, packing, group_offsets, stats)
+
+
+def require_sample(domain: str, tokens: int, sequence_length: int) -> None:
+    """Raises InputError where a domain does not fill one sample."""
+    if tokens < sequence_length:
+        raise InputError(
+            f"domain {domain!r} has {tokens} training tokens in all, fewer than train.sequence_length = "
+            f"{sequence_length}. Set train.sequence_length to at most {tokens}, or give the domain more text"
+        )
 
 
 def group_bounds(lengths: Ints, sequence_length: int) -> Ints:
-    """The first document of each group, then the number of documents: groups of about equal tokens, none empty."""
+    """The first piece of each group, then the number of pieces: groups of about equal tokens, none empty."""
     total = int(lengths.sum())
     groups = max(1, total // max(GROUP_TOKENS, GROUP_SAMPLES * sequence_length))
     starts = np.cumsum(lengths) - lengths
@@ -66,16 +101,26 @@ def group_bounds(lengths: Ints, sequence_length: int) -> Ints:
     return np.unique(np.append(np.searchsorted(starts, targets), len(lengths))).astype(np.int64)
 
 
-def load_index(directory: Path, documents: DomainDocuments, sequence_length: int, kind: str) -> DomainIndex:
-    """The stored index of tokens/<split>/<domain>, built first where it is missing, stale or damaged."""
-    path = directory / f"index-{sequence_length}-{kind}.safetensors"
-    state = _shard_state(documents)
+def load_index(
+    directory: Path, documents: DomainDocuments, cutting: Cutting, ranks: Ints | None = None
+) -> DomainIndex:
+    """The stored index of a domain in the folder tokens/<split>, built first where it is missing, stale or damaged.
+
+    `ranks`: the document numbers in the order of cutting.order_by. Raises InputError for less than one sample.
+    """
+    length, kind = cutting.sequence_length, cutting.packing
+    if ranks is not None and len(ranks) != len(documents):
+        raise ValueError(f"{len(ranks)} ranks for the {len(documents)} documents of {documents.domain!r}")
+    require_sample(documents.domain, documents.tokens, length)
+    order = f"-{digest([cutting.order_by])[:12]}" if cutting.order_by else ""
+    path = directory / documents.domain / f"index-{length}-{kind}{order}.safetensors"
+    state = _shard_state(documents, ranks)
     try:
         verify_tensors(path)
         arrays, metadata = open_tensors(path)
         if metadata.get("format") == FORMAT and metadata.get("shards") == state:
             packing = Packing(
-                arrays["documents"], arrays["starts"], arrays["lengths"], arrays["offsets"], sequence_length
+                arrays["documents"], arrays["starts"], arrays["lengths"], arrays["offsets"], length
             )
             stats = packing_stats(packing, documents.lengths)
             return DomainIndex(documents.domain, packing, arrays["groups"], stats)
@@ -83,7 +128,7 @@ def load_index(directory: Path, documents: DomainDocuments, sequence_length: int
         pass  # an index is only a cache of the shards: it is built again below
     for shard in documents.shards:
         verify_shard(shard.path)
-    index = build_index(documents.domain, documents.lengths, sequence_length, kind)
+    index = build_index(documents.domain, whole_documents(documents.lengths, ranks), cutting)
     arrays = {name: getattr(index.packing, name) for name in _ARRAYS} | {"groups": index.group_offsets}
     write_tensors(path, arrays, {"format": FORMAT, "shards": state})
     return index
@@ -93,8 +138,8 @@ def describe_packing(tokens: Path, sequence_length: int, kind: str) -> str:
     """How the training text of each domain fills its samples, for the terminal; the indexes are built if need be."""
     lines = []
     for domain in list_token_domains(tokens, "train"):
-        directory = tokens / "train" / domain
-        stats = load_index(directory, open_documents(directory), sequence_length, kind).stats
+        documents = open_documents(tokens / "train" / domain)
+        stats = load_index(tokens / "train", documents, Cutting(sequence_length, kind)).stats
         lines.append(
             f"  {domain}: {stats.samples:,} samples of {sequence_length:,} tokens by {kind}, {stats.efficiency:.2%} "
             f"filled ({stats.padding:,} tokens of padding; {stats.lower_bound:,} samples at least), "
@@ -106,10 +151,13 @@ def describe_packing(tokens: Path, sequence_length: int, kind: str) -> str:
 _ARRAYS = ("documents", "starts", "lengths", "offsets")
 
 
-def _shard_state(documents: DomainDocuments) -> str:
-    """Changes when any shard of the domain was touched."""
+def _shard_state(documents: DomainDocuments, ranks: Ints | None) -> str:
+    """Changes when any shard of the domain was touched, or its order is another one."""
     stats = [(shard.path.name, shard.path.stat()) for shard in documents.shards]
-    return digest([documents.fingerprint, *([name, stat.st_size, stat.st_mtime_ns] for name, stat in stats)])
+    order = [] if ranks is None else [hash_text(ranks.tobytes())]
+    return digest(
+        [documents.fingerprint, *order, *([name, stat.st_size, stat.st_mtime_ns] for name, stat in stats)]
+    )
 
 
 def _joined(packings: list[Packing], bounds: Ints, sequence_length: int) -> Packing:

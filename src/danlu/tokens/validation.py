@@ -7,39 +7,34 @@ masked from one another, so that each is measured alone. Costs: one verification
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from danlu.objective.causal import Layout
 from danlu.records import Batch, Ints
 from danlu.rng import hash_key, hash_range
-from danlu.shards.documents import list_shards, open_documents
+from danlu.shards.documents import DomainDocuments
 from danlu.shards.shard import verify_shard
-from danlu.tokens.batches import sample_pieces, write_batch
+from danlu.tokens.batches import write_batch
+from danlu.tokens.legs import sample_pieces
 from danlu.tokens.packing import pack
 
 
 def validation_batches(
-    directory: Path,
-    domain: str,
+    documents: DomainDocuments,
     sequence_length: int,
     max_tokens: int | None,
     batch_sequences: int,
     pad_id: int,
 ) -> Iterator[Batch]:
-    """Batches (at most `batch_sequences`, T) of tokens/validation/<domain>; the last may have fewer rows.
+    """Batches (at most `batch_sequences`, T) of a domain's validation text; the last may have fewer rows.
 
     With `max_tokens`, so many tokens' worth of whole samples (at least one), chosen by a fixed hash over all documents,
-    so that a few long ones do not stand for the rest. A domain without a validation split (validation_share = 0) gives
-    none.
+    so that a few long ones do not stand for the rest.
     """
-    path = directory / "validation" / domain
-    if not list_shards(path):
-        return
-    documents = open_documents(path)
     for shard in documents.shards:
         verify_shard(shard.path)
+    domain = documents.domain
     packing = pack(documents.lengths, sequence_length, "best_fit")
     layout = Layout(pad_id)
     chosen = _chosen(domain, packing.samples, sequence_length, max_tokens)

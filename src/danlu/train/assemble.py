@@ -6,6 +6,7 @@ when it is another training; never a silent fresh start.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from torch import nn
 from danlu.attention.choose import resolve_attend
 from danlu.checkpoint.load import load
 from danlu.checkpoint.steps import list_steps
-from danlu.errors import MismatchError, RecipeError
+from danlu.errors import MismatchError, MissingError, RecipeError
 from danlu.files import digest, remove_temporaries
 from danlu.log import say
+from danlu.mixture.stages import PlannedStage
 from danlu.model.count import count_parameters
 from danlu.model.init import initialise
 from danlu.model.network import Network
@@ -30,6 +32,8 @@ from danlu.precision.choose import resolve_precision
 from danlu.recipe import Recipe
 from danlu.tokenizer.codec import Codec
 from danlu.tokens.batches import Batches, open_batches
+from danlu.tokens.blocked import read_blocked
+from danlu.tokens.domains import open_domains, rank_by
 from danlu.train.identity import identity, require_same
 from danlu.train.state import Trainer
 
@@ -46,7 +50,7 @@ def build(recipe: Recipe, run: Path, plan: Plan) -> Trainer:
     precision = resolve_precision(recipe.precision, device)
     # 2. what is read: tokenizer, then samples in their order
     codec = Codec.load(run / "tokenizer" / "tokenizer.json")
-    batches = open_data(recipe, run, codec, plan.tokens)
+    batches = open_data(recipe, run, codec, plan.stages)
     # 3. what is trained: the network with its first weights
     shape = resolve_shape(recipe.model, codec.vocab_size)
     network = build_network(recipe, shape, device)
@@ -68,7 +72,7 @@ def build(recipe: Recipe, run: Path, plan: Plan) -> Trainer:
         optimizer=optimizer,
         batches=batches,
         log=RunLog(run),
-        identity=identity(recipe, plan.tokens, batches.fingerprint, codec.sha256),
+        identity=identity(recipe, plan.stages, batches.fingerprints, codec.sha256),
     )
 
 
@@ -81,16 +85,21 @@ def resolve_device(recipe: Recipe) -> torch.device:
     return torch.device("cuda" if available and wanted != "cpu" else "cpu")
 
 
-def open_data(recipe: Recipe, run: Path, codec: Codec, total_tokens: int) -> Batches:
-    """The training samples of a run in the recipe's mixture and order."""
+def open_data(recipe: Recipe, run: Path, codec: Codec, stages: Sequence[PlannedStage]) -> Batches:
+    """The training samples of a run in the order that its stages give."""
+    documents = open_domains(run / "tokens", "train", run / "corpus", recipe.mixture.slice, codec)
+    if not documents:
+        raise MissingError(f"{run / 'tokens' / 'train'} holds no token shards; build the tokens first")
+    ordered = sorted({pair for stage in stages for pair in stage.order_by.items()})
     return open_batches(
-        run / "tokens",
+        documents,
+        run / "tokens" / "train",
         codec,
-        recipe.tokens,
-        recipe.mixture,
-        sequence_length=recipe.train.sequence_length,
-        total_tokens=total_tokens,
+        stages,
+        batch_tokens=recipe.train.batch_tokens,
         seed=recipe.seed,
+        ranks={pair: rank_by(documents[pair[0]], run / "corpus", "train", pair[1]) for pair in ordered},
+        blocked=read_blocked(run, documents),
     )
 
 
@@ -121,7 +130,7 @@ def _restored(trainer: Trainer) -> Trainer:
     for reason in loaded.skipped:
         say(f"  {reason}")
         trainer.log.event("checkpoint_damaged", reason=reason)
-    require_same(loaded.state["identity"], trainer.identity, trainer.run)
+    require_same(loaded.state["identity"], trainer.identity, trainer.run, loaded.step)
     trainer.network.load_state_dict(loaded.tensors["model"])
     trainer.optimizer.load_state_tensors(loaded.tensors["optimizer"])
     trainer.counters = replace(

@@ -36,9 +36,8 @@ def explain_step(recipe: Recipe, run: Path, plan: Plan, step: int, session: Sess
     """The documents of a step with their losses under the session's weights, hardest first."""
     if not 1 <= step <= plan.steps:
         raise MissingError(f"{run} has no step {step}; its plan has steps 1 to {plan.steps}")
-    batches = open_data(recipe, run, session.codec, plan.tokens)
-    count = recipe.train.batch_sequences
-    batch = batches.batch((step - 1) * count, count)
+    batches = open_data(recipe, run, session.codec, plan.stages)
+    batch = batches.step(step - 1)
     losses = session.token_losses(batch)
     sums: dict[tuple[str, int], list[float]] = {}
     for row, sample in enumerate(batch.samples):

@@ -77,9 +77,4 @@ def _loop(trainer: Trainer, limits: Limits, preemption: Preemption) -> Outcome:
 
 
 def _batches(trainer: Trainer) -> Generator[Batch, None, None]:
-    return prefetch(
-        trainer.batches,
-        first=trainer.counters.samples,
-        count=trainer.batch_sequences,
-        until=trainer.plan.steps * trainer.batch_sequences,
-    )
+    return prefetch(trainer.batches, first=trainer.counters.step, until=trainer.plan.steps)

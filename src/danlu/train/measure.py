@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from danlu.errors import RecipeError
 from danlu.log import human
+from danlu.mixture.stages import PlannedStage, describe_caps, plan_stages
+from danlu.mixture.weights import most_tokens
 from danlu.model.count import count_parameters
 from danlu.model.shape import Shape, resolve_shape
 from danlu.monitor.memory import resident_bytes
@@ -21,52 +25,71 @@ from danlu.optim.rates import resolve_rates
 from danlu.optim.settings import ScheduleSettings
 from danlu.plan.machine import read_machine
 from danlu.plan.mixture import plan_mixture
-from danlu.plan.plan import Choice, Given, Plan, make_plan, tokens_for_minutes, with_speed
+from danlu.plan.plan import (
+    Choice,
+    Given,
+    Plan,
+    make_plan,
+    tokens_for_minutes,
+    whole_steps,
+    with_speed,
+)
 from danlu.precision.choose import resolve_precision
 from danlu.recipe import Recipe
-from danlu.shards.documents import list_token_domains, open_documents
 from danlu.tokenizer.codec import Codec
+from danlu.tokens.domains import open_domains
 from danlu.train.assemble import build, resolve_device
+from danlu.train.identity import wanted_stages
 from danlu.train.step import train_step
 
 _WARM_UP_STEPS = 2
 _TIMED_STEPS = 3
 
 
-def measure_plan(recipe: Recipe, run: Path) -> Plan:
-    """The plan of a run, with its speed measured and its tokens fixed. Writes nothing."""
+def measure_plan(recipe: Recipe, run: Path, history: Sequence[PlannedStage] = ()) -> Plan:
+    """The plan of a run, with its speed measured and its tokens fixed. Writes nothing.
+
+    `history`: the stages that were trained already; the plan begins with them.
+    """
     codec = Codec.load(run / "tokenizer" / "tokenizer.json")
     shape = resolve_shape(recipe.model, codec.vocab_size)
-    available = _domain_tokens(run / "tokens")
-    steps = _WARM_UP_STEPS + _TIMED_STEPS
-    # A rehearsal is shorter than a warm-up may be, and may need more epochs of a small text than the run allows.
-    rehearsed = recipe.model_copy(
-        update={
-            "schedule": ScheduleSettings(),
-            "mixture": recipe.mixture.model_copy(update={"max_epochs": math.inf}),
-        }
-    )
-    rehearsal = _plan(rehearsed, shape, {}, steps * recipe.train.batch_tokens, process_bytes=0)
-    seconds, process_bytes = _rehearse(rehearsed, run, rehearsal)
+    domains = open_domains(run / "tokens", "train", run / "corpus", recipe.mixture.slice, codec)
+    available = {name: documents.tokens for name, documents in domains.items()}
+    seconds, process_bytes = _rehearse(recipe, run, shape, available)
     speed = recipe.train.batch_tokens / seconds
-    tokens, reason = _total_tokens(recipe, speed, sum(available.values()))
-    return with_speed(_plan(recipe, shape, available, tokens, process_bytes, reason), speed)
+    most = max(most_tokens(wanted.mixture, available) for wanted in wanted_stages(recipe))
+    tokens, reason = _total_tokens(recipe, speed, most)
+    steps = whole_steps(tokens, recipe.train.batch_tokens)
+    stages = plan_stages(wanted_stages(recipe), available, steps, recipe.train.batch_tokens, history)
+    return with_speed(_plan(recipe, shape, available, stages, process_bytes, reason), speed)
 
 
-def _rehearse(recipe: Recipe, run: Path, plan: Plan) -> tuple[float, int]:
-    """Seconds a step (the median: the fastest would promise too much), and bytes of the process without its network."""
-    trainer = build(recipe, run, plan)
+def _rehearse(recipe: Recipe, run: Path, shape: Shape, available: Mapping[str, int]) -> tuple[float, int]:
+    """Seconds a step (the median: the fastest would promise too much), and bytes of the process without its network.
+
+    A rehearsal of the first stage is shorter than a warm-up may be, and may need more epochs of a small text than the
+    run allows.
+    """
+    first = wanted_stages(recipe)[0]
+    endless = first.mixture.model_copy(update={"max_epochs": math.inf})
+    steps = _WARM_UP_STEPS + _TIMED_STEPS
+    stages = plan_stages(
+        [replace(first, mixture=endless, until_tokens=None)], available, steps, recipe.train.batch_tokens
+    )
+    rehearsed = recipe.model_copy(update={"schedule": ScheduleSettings()})
+    plan = _plan(rehearsed, shape, {}, stages, process_bytes=0)
+    trainer = build(rehearsed, run, plan)
     process_bytes = resident_bytes() - plan.memory.parameters - plan.memory.optimizer
     seconds = []
     for number in range(plan.steps):
         began = time.perf_counter()
-        train_step(trainer, trainer.batches.batch(number * trainer.batch_sequences, trainer.batch_sequences))
+        train_step(trainer, trainer.batches.step(number))
         seconds.append(time.perf_counter() - began)
     return statistics.median(seconds[_WARM_UP_STEPS:]), max(process_bytes, 0)
 
 
-def _total_tokens(recipe: Recipe, tokens_per_second: float, available: int) -> tuple[int, str]:
-    """The length of the run, and why it is that where the recipe gives it in minutes."""
+def _total_tokens(recipe: Recipe, tokens_per_second: float, text: int) -> tuple[int, str]:
+    """The length of the run, and why it is that where the recipe gives it in minutes; `text` is all that there is."""
     train, bounds = recipe.train, recipe.plan
     if train.steps is not None:
         return train.steps * train.batch_tokens, ""
@@ -76,7 +99,6 @@ def _total_tokens(recipe: Recipe, tokens_per_second: float, available: int) -> t
         raise RecipeError("the length of the run is one of train.tokens, train.steps and train.minutes")
     wanted = tokens_per_second * train.minutes * 60
     reason = f"{train.minutes:g} minutes at the measured speed"
-    text = int(recipe.mixture.max_epochs * available)
     limits = {"plan.max_tokens": bounds.max_tokens} if bounds.max_tokens is not None else {}
     if text >= train.batch_tokens:  # less than a step is refused with its own words, by the mixture
         limits[f"mixture.max_epochs = {recipe.mixture.max_epochs:g} of this text"] = text
@@ -92,32 +114,30 @@ def _total_tokens(recipe: Recipe, tokens_per_second: float, available: int) -> t
 def _plan(
     recipe: Recipe,
     shape: Shape,
-    available: dict[str, int],
-    tokens: int,
+    available: Mapping[str, int],
+    stages: tuple[PlannedStage, ...],
     process_bytes: int,
     length_reason: str = "",
 ) -> Plan:
-    """The plan of a length; `available` has the training tokens of each domain, empty for the rehearsal."""
+    """The plan of some stages; `available` has the training tokens of each domain, empty for the rehearsal."""
+    batch_tokens = recipe.train.batch_tokens
+    tokens = sum(stage.steps for stage in stages) * batch_tokens
     rates = resolve_rates(recipe.optimizer, count_parameters(shape).non_embedding, tokens)
     choices = [Choice("optimizer.learning_rate", f"{rates.learning_rate:.2g}", rates.reason)]
     if length_reason:
         choices.append(Choice("train.tokens", human(tokens), length_reason))
+    if available:
+        caps = describe_caps(wanted_stages(recipe), stages, available, batch_tokens)
+        choices += [Choice("mixture", "capped", cap) for cap in caps]
     dtype = resolve_precision(recipe.precision, resolve_device(recipe)).dtype
     given = Given(
-        tokens=tokens,
+        stages=stages,
         optimizer=recipe.optimizer.kind,
         learning_rate=rates.learning_rate,
         schedule=recipe.schedule,
-        document_mask=recipe.tokens.document_mask,
         activation_bytes=dtype.itemsize if dtype is not None else 4,
-        mixture=plan_mixture(recipe.mixture, available, tokens) if available else (),
+        mixture=plan_mixture(stages, available, batch_tokens) if available else (),
         choices=tuple(choices),
         process_bytes=process_bytes,
     )
     return make_plan(shape, recipe.train, read_machine(), given)
-
-
-def _domain_tokens(tokens: Path) -> dict[str, int]:
-    return {
-        name: open_documents(tokens / "train" / name).tokens for name in list_token_domains(tokens, "train")
-    }

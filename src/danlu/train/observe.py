@@ -16,10 +16,11 @@ from danlu.monitor.history import read_metrics
 from danlu.monitor.memory import peak_bytes
 from danlu.records import Batch
 from danlu.recovery.replay import ReplayCheck
+from danlu.shards.documents import DomainDocuments
 from danlu.train.infer import Floats, next_logits, token_losses
 from danlu.train.state import Trainer
 from danlu.train.step import StepResult
-from danlu.train.validate import Validation
+from danlu.train.validate import Validation, held_out
 
 
 class Observer:
@@ -31,6 +32,7 @@ class Observer:
         self._began = time.monotonic()
         self._saved_at = (trainer.counters.step, trainer.counters.tokens, time.monotonic())
         self._validation: Validation | None = None
+        self._held_out: dict[str, DomainDocuments] | None = None
         self._reserve = {"save": 0.0, "evaluation": 0.0}
         logged = {row["step"]: row["loss"] for row in read_metrics(trainer.run)}
         self._replay_told = False
@@ -100,7 +102,9 @@ class Observer:
 
     def _opened(self, full: bool) -> Validation:
         trainer = self._trainer
-        where = trainer.run / "tokens", trainer.codec, trainer.recipe.train.sequence_length
+        if self._held_out is None:
+            self._held_out = held_out(trainer.recipe, trainer.run, trainer.codec)
+        where = self._held_out, trainer.codec, trainer.plan.sequence_length
         if full:
             return Validation(*where, max_tokens=None)
         if self._validation is None:
@@ -117,7 +121,7 @@ class Observer:
         shares = trainer.recipe.monitor.sample_shares
         if trainer.counters.step not in {round(share * trainer.plan.steps) for share in shares}:
             return
-        context = trainer.recipe.train.sequence_length
+        context = trainer.plan.length_at(trainer.counters.step)
         for prompt in trainer.recipe.monitor.samples:
             text = generate(
                 lambda ids: next_logits(trainer.network, trainer.precision, trainer.device, ids[-context:]),

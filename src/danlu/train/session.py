@@ -15,6 +15,7 @@ import torch
 from danlu.checkpoint.load import load
 from danlu.errors import MismatchError
 from danlu.log import say
+from danlu.mixture.stages import cut_stages
 from danlu.model.naming import to_huggingface
 from danlu.model.network import Network
 from danlu.model.shape import Shape, resolve_shape
@@ -23,6 +24,7 @@ from danlu.recipe import Recipe
 from danlu.records import Batch
 from danlu.tokenizer.codec import Codec
 from danlu.train.assemble import build_network, resolve_device
+from danlu.train.identity import read_stages
 from danlu.train.infer import Floats, all_logits, next_logits, token_losses
 
 
@@ -70,6 +72,7 @@ def open_session(recipe: Recipe, run: Path, step: int | None = None) -> Session:
             f"{run}/tokenizer/tokenizer.json is not the tokenizer that step {loaded.step} was trained with; "
             f"restore it, or train again with --fresh"
         )
+    stages = cut_stages(read_stages(loaded.state["identity"]["stages"]), max(loaded.step, 1))
     shape = resolve_shape(recipe.model, codec.vocab_size)
     network = build_network(recipe, shape, device)
     network.load_state_dict(loaded.tensors["model"])
@@ -83,5 +86,5 @@ def open_session(recipe: Recipe, run: Path, step: int | None = None) -> Session:
         precision,
         loaded.step,
         loaded.state["tokens"],
-        recipe.train.sequence_length,
+        max(stage.sequence_length for stage in stages),
     )

@@ -7,6 +7,8 @@ from typing import Any, Literal
 from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
 from danlu.config import Section, Size, parse_size
+from danlu.mixture.settings import MixtureSettings
+from danlu.tokens.settings import PackingSettings
 
 
 class TrainSettings(Section):
@@ -76,7 +78,18 @@ class TrainSettings(Section):
         """Why batch_tokens is not the number that was written; "" where it is."""
         return self._rounding
 
-    @property
-    def batch_sequences(self) -> int:
-        """Sequences of a global step."""
-        return self.batch_tokens // self.sequence_length
+
+class StageTrain(Section):
+    """What of [train] a stage may change."""
+
+    sequence_length: Size = Field(default=1024, ge=2)
+
+
+class StageSettings(Section):
+    """One of `[[stage]]`, in order: what changes, in the sections' own shapes. What it does not name stays as there."""
+
+    until_tokens: Size | None = Field(default=None, gt=0)
+    """Of the run, padding included; the stage ends at the last whole step in it. The last one may leave it out."""
+    mixture: MixtureSettings = MixtureSettings()
+    tokens: PackingSettings = PackingSettings()
+    train: StageTrain = StageTrain()

@@ -52,8 +52,3 @@ class Trainer:
     log: RunLog
     identity: dict[str, Any]
     counters: Counters = field(default_factory=Counters)
-
-    @property
-    def batch_sequences(self) -> int:
-        """Sequences of a global step."""
-        return self.recipe.train.batch_sequences

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from danlu.attention.contract import make_attention
+from danlu.errors import InputError
 from danlu.model.loss import losses
 from danlu.optim.clip import gradient_norm, scale_gradients
 from danlu.optim.schedule import rate_factor
@@ -34,12 +35,13 @@ class StepResult:
 def train_step(trainer: Trainer, batch: Batch) -> StepResult:
     """Trains on one global batch and moves the counters. Raises DivergedError with the weights untouched."""
     counters, settings = trainer.counters, trainer.recipe.loss
-    target_tokens = batch.target_tokens
+    target_tokens = _require_targets(batch, counters.step + 1)
+    micro_batch = trainer.plan.micro_batch_at(counters.step)
     trainer.optimizer.zero_grad()
     nll = torch.zeros((), device=trainer.device)
     z = torch.zeros((), device=trainer.device)
-    for first in range(0, len(batch.inputs), trainer.plan.micro_batch):
-        rows = slice(first, first + trainer.plan.micro_batch)
+    for first in range(0, len(batch.inputs), micro_batch):
+        rows = slice(first, first + micro_batch)
         inputs, labels, positions = (
             torch.from_numpy(array[rows]).to(trainer.device, non_blocking=True)
             for array in (batch.inputs, batch.labels, batch.positions)
@@ -74,3 +76,13 @@ def train_step(trainer: Trainer, batch: Batch) -> StepResult:
     counters.samples += len(batch.inputs)
     counters.tokens += batch.inputs.size
     return StepResult(loss, z_sum / target_tokens, norm_value, factor, target_tokens)
+
+
+def _require_targets(batch: Batch, step: int) -> int:
+    """The number of target tokens; InputError where blocked documents have left none."""
+    if not batch.target_tokens:
+        raise InputError(
+            f"step {step} has nothing to learn from: every document in it is blocked. Take some of them out of "
+            f"blocked.jsonl, or make train.batch_tokens larger in a new run"
+        )
+    return batch.target_tokens

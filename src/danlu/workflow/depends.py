@@ -7,6 +7,7 @@ checkpoint is read and hashed. No torch.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,14 @@ from danlu.corpus.split import TRAIN
 from danlu.errors import InputError, MissingError
 from danlu.files import digest, read_lines, sha256_file
 from danlu.log import say
+from danlu.mixture.weights import sampling_weights
 from danlu.recipe import Recipe
 from danlu.tokenizer.settings import TokenizerSettings
+from danlu.tokens.settings import TokensSettings
+from danlu.train.identity import wanted_stages
 from danlu.workflow.run import Run
-from danlu.workflow.stage import Stage, facts_of, output_digest, read_manifest
-from danlu.workflow.training import decisive_settings
+from danlu.workflow.stage import Stage, domain_digests, facts_of, output_digest, read_manifest
+from danlu.workflow.training import decisive_settings, has_checkpoints
 
 
 def corpus(run: Run) -> Stage:
@@ -40,14 +44,73 @@ def tokenizer(run: Run) -> Stage:
         given = {run.recipe.tokenizer.path: sha256_file(path)}
         return Stage("tokenizer", directory, settings, given, section=TokenizerSettings)
     if _train_bytes(run) > run.recipe.tokenizer.sample_bytes:
-        settings |= {"seed": run.recipe.seed, "mixture": {"weights": run.recipe.mixture.weights}}
-    return Stage("tokenizer", directory, settings, _built(run, "corpus"), section=TokenizerSettings)
+        settings |= {"seed": run.recipe.seed, "mixture": {"weights": sample_weights(run)}}
+    built = _built(run, "corpus")
+    if has_checkpoints(run.directory) and (manifest := read_manifest(_earlier(run, "tokenizer"))):
+        built = manifest["inputs"]  # a training keeps its vocabulary, also where a domain came to the corpus
+    return Stage("tokenizer", directory, settings, built, section=TokenizerSettings)
+
+
+def sample_weights(run: Run) -> dict[str, float]:
+    """What the tokenizer's sample is shared out by: the mixtures of all stages, where that needs no text."""
+    return sampling_weights([wanted.mixture for wanted in wanted_stages(run.recipe)])
 
 
 def tokens(run: Run) -> Stage:
-    """The corpus and the tokenizer; the index of packed samples beside the shards looks after itself."""
-    inputs = _built(run, "corpus", "tokenizer")
-    return Stage("tokens", run.directory / "tokens", {}, inputs, outputs=("*/*/shard-*",))
+    """The corpus, the tokenizer, what is joined, and what comes as ids: Megatron's files by name, size and time.
+
+    The index of packed samples beside the shards looks after itself.
+    """
+    tokens = run.recipe.tokens
+    settings: dict[str, Any] = {"join": tokens.join, "megatron": tokens.megatron}
+    if roots := joined_roots(run):
+        settings["roots"] = roots
+    stage = Stage(
+        "tokens",
+        run.directory / "tokens",
+        settings,
+        _built(run, "corpus", "tokenizer"),
+        outputs=("*/*/shard-*",),
+        section=TokensSettings,
+    )
+    return replace(stage, inputs={**stage.inputs, **_pairs(run, stage)})
+
+
+def joined_roots(run: Run) -> dict[str, list[str]]:
+    """Where the folders begin that documents of a domain are joined by."""
+    from danlu.shards.join import FOLDER, folder_roots
+
+    sources = run.recipe.corpus.source
+    return {
+        domain: [
+            root
+            for source in sources
+            if source.domain == domain
+            for root in folder_roots(source.paths, run.base)
+        ]
+        for domain, field in run.recipe.tokens.join.items()
+        if field == FOLDER
+    }
+
+
+def _pairs(run: Run, stage: Stage) -> dict[str, Any]:
+    """The files of tokens.megatron; where they are gone but the shards are there, those stand as they were built."""
+    found: dict[str, Any] = {}
+    for domain, path in run.recipe.tokens.megatron.items():
+        from danlu.shards.pairs import pair_files
+        from danlu.shards.task import stamp
+
+        try:
+            found |= {f"{path}: {file.name}": stamp(file) for file in pair_files(run.base / path)}
+        except FileNotFoundError as error:
+            why = f"tokens.megatron: {domain!r}: there is no file {error.filename}"
+            manifest = read_manifest(stage)
+            if manifest is None or manifest["settings"] != stage.settings:
+                raise InputError(f"{why}; name a dataset by its path without .bin and .idx") from None
+            say(f"note: {why}\n  The tokens of {run.directory} stay as they were built from it")
+            was = manifest["inputs"].items()
+            found |= {name: value for name, value in was if name.startswith(f"{path}: ")}
+    return found
 
 
 def plan(run: Run) -> Stage:
@@ -91,9 +154,10 @@ def final_evaluations(directory: Path, step: int) -> list[dict[str, Any]]:
     return list(final.values())
 
 
-def training_inputs(run: Run) -> dict[str, str]:
-    """One digest a stage that the training is made of."""
-    return _built(run, "corpus", "tokenizer", "tokens")
+def training_inputs(run: Run) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """One digest a stage that the training is made of, and one for each of its domains."""
+    domains = {name: domain_digests(_earlier(run, name)) for name in ("corpus", "tokens")}
+    return _built(run, "corpus", "tokenizer", "tokens"), domains
 
 
 def _built(run: Run, *names: str) -> dict[str, str]:

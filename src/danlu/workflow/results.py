@@ -5,9 +5,9 @@ Costs: each function opens the newest verified checkpoint once; torch is importe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,12 @@ def evaluate_run(run: Run) -> list[dict[str, Any]]:
     """Measures all the validation text under the newest checkpoint; the rows also go to evaluations.jsonl."""
     from danlu.evaluate.baselines import baselines
     from danlu.train.session import open_session
-    from danlu.train.validate import Validation
+    from danlu.train.validate import Validation, held_out
 
     session = open_session(run.recipe, run.directory)
-    validation = Validation(run.directory / "tokens", session.codec, session.context, max_tokens=None)
+    validation = Validation(
+        held_out(run.recipe, run.directory, session.codec), session.codec, session.context, max_tokens=None
+    )
     if not validation.domains:
         say("  nothing to measure: corpus.validation_share = 0 held no text out")
     rows = []
@@ -77,7 +79,7 @@ def export_run(run: Run, directory: Path) -> dict[str, Any]:
         parameters=plan.parameters,
         tokens=session.tokens,
         steps=session.step,
-        sequence_length=plan.sequence_length,
+        sequence_length=session.context,
         domain_tokens={row.domain: round(row.share * session.tokens) for row in plan.mixture},
         evaluations=evaluations,
         recipe_digest=digest(run.recipe.model_dump(mode="json")),
@@ -110,18 +112,61 @@ def documents_of_step(run: Run, step: int) -> list[dict[str, Any]]:
     return [asdict(seen) for seen in explain_step(run.recipe, run.directory, plan, step, session)]
 
 
-def explain_run(run: Run) -> list[dict[str, Any]]:
-    """Tokens and epochs of each domain that the planned training will see."""
-    from danlu.plan.plan import read_plan
-    from danlu.tokenizer.codec import Codec
-    from danlu.tokens.explain import explain_mixture
-    from danlu.train.assemble import open_data
+@dataclass(frozen=True)
+class Explained:
+    """What each stage takes of each domain, and what is to be known of it."""
 
-    plan = read_plan(run.directory / "plan.json")
+    rows: list[dict[str, Any]]
+    notes: list[str]
+
+
+def explain_run(run: Run) -> Explained:
+    """Tokens and epochs of each domain in each stage of the training that the recipe asks for.
+
+    Nothing is measured and nothing is written but the index of packed samples.
+    """
+    from danlu.mixture.stages import describe_caps, plan_stages
+    from danlu.plan.plan import whole_steps
+    from danlu.tokenizer.codec import Codec
+    from danlu.tokens.domains import open_domains
+    from danlu.tokens.explain import explain_mixture, warn_cut_orders
+    from danlu.train.assemble import open_data
+    from danlu.train.identity import trained_stages, wanted_stages
+
+    recipe, batch_tokens = run.recipe, run.recipe.train.batch_tokens
     codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
-    batches = open_data(run.recipe, run.directory, codec, plan.tokens)
-    samples = plan.tokens // run.recipe.train.sequence_length
-    return [asdict(row) for row in explain_mixture(batches, samples)]
+    domains = open_domains(
+        run.directory / "tokens", "train", run.directory / "corpus", recipe.mixture.slice, codec
+    )
+    available = {name: documents.tokens for name, documents in domains.items()}
+    wanted, steps = wanted_stages(recipe), whole_steps(_total_tokens(run), batch_tokens)
+    history = trained_stages(run.directory / "checkpoints")
+    stages = plan_stages(wanted, available, steps, batch_tokens, history)
+    batches = open_data(recipe, run.directory, codec, stages)
+    notes = [*describe_caps(wanted, stages, available, batch_tokens), *warn_cut_orders(batches)]
+    return Explained([asdict(row) for row in explain_mixture(batches, batch_tokens)], notes)
+
+
+def _total_tokens(run: Run) -> int:
+    """The length of the training: the recipe's, or in minutes what its plan made of them."""
+    from danlu.plan.plan import read_plan
+
+    train = run.recipe.train
+    if train.steps is not None:
+        return train.steps * train.batch_tokens
+    return train.tokens or read_plan(run.directory / "plan.json").tokens
+
+
+def block_in_run(run: Run, ids: Sequence[str]) -> tuple[int, int]:
+    """Blocks documents from the step after the newest checkpoint on; returns how many were not, and that step."""
+    from danlu.tokens.blocked import block_documents
+    from danlu.tokens.domains import open_domains
+
+    corpus, tokens = run.directory / "corpus", run.directory / "tokens"
+    documents = open_domains(tokens, "train", corpus, run.recipe.mixture.slice)
+    steps = list_steps(run.directory / "checkpoints")
+    first = (steps[-1] if steps else 0) + 1
+    return block_documents(run.directory, documents, ids, first), first
 
 
 def saved_steps(directory: Path) -> list[dict[str, Any]]:

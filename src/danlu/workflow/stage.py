@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from danlu.config import differences
+from danlu.corpus.split import SPLITS
 from danlu.errors import DamagedError
 from danlu.files import (
     TEMPORARY,
@@ -35,6 +36,10 @@ from danlu.recipe import with_defaults
 NEVER = "not built yet"
 FORMAT = 1
 """Version of manifest.json; another one counts as never built."""
+
+
+Accept = Callable[[str, Mapping[str, str]], None]
+"""Is handed the digest of a stage's outputs, and domain -> digest of its files; raises to refuse them."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +91,15 @@ def read_manifest(stage: Stage) -> dict[str, Any] | None:
 
 
 def write_manifest(
-    stage: Stage, facts: Mapping[str, Any] | None = None, accept: Callable[[str], None] | None = None
+    stage: Stage, facts: Mapping[str, Any] | None = None, accept: Accept | None = None
 ) -> None:
     """Says that the stage is done. `facts` is what the user may want to know.
 
-    `accept` sees the digest of the outputs and may refuse them by raising: then the stage is not done.
+    `accept` sees the digests of the outputs and may refuse them by raising: then the stage is not done.
     """
     outputs = {str(path.relative_to(stage.directory)): _describe(path) for path in _output_files(stage)}
     if accept:
-        accept(_outputs_digest(outputs))
+        accept(_outputs_digest(outputs), _domain_digests(outputs))
     manifest = {
         "format": FORMAT,
         "stage": stage.name,
@@ -112,6 +117,12 @@ def output_digest(stage: Stage) -> str:
     return _outputs_digest(manifest["outputs"]) if manifest else ""
 
 
+def domain_digests(stage: Stage) -> dict[str, str]:
+    """The same for each domain that the stage wrote files of; empty if it was never built, or has none."""
+    manifest = read_manifest(stage)
+    return _domain_digests(manifest["outputs"]) if manifest else {}
+
+
 def facts_of(stage: Stage) -> dict[str, Any]:
     """The facts that the stage left in its manifest; empty if it was never built."""
     manifest = read_manifest(stage)
@@ -127,10 +138,10 @@ def remove_damaged(stage: Stage) -> None:
 
 
 @contextmanager
-def rebuilt(stage: Stage, accept: Callable[[str], None]) -> Iterator[tuple[Path, dict[str, Any]]]:
+def rebuilt(stage: Stage, accept: Accept) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Builds a stage beside its directory: the old one stays whole until the new one is.
 
-    The block is handed an empty directory and a dictionary for the facts. `accept` sees the digest of the new outputs
+    The block is handed an empty directory and a dictionary for the facts. `accept` sees the digests of the new outputs
     and may refuse them by raising: then nothing has changed.
     """
     restore_directories(stage.directory.parent)
@@ -164,6 +175,16 @@ def _describe(path: Path) -> list[int | str]:
 def _outputs_digest(outputs: Mapping[str, list[int | str]]) -> str:
     """Of names, sizes and contents; when a file was written does not count."""
     return digest({name: described[:2] for name, described in outputs.items()})
+
+
+def _domain_digests(outputs: Mapping[str, list[int | str]]) -> dict[str, str]:
+    """Domain -> digest of its files, which lie in <split>/<domain>/."""
+    files: dict[str, dict[str, list[int | str]]] = {}
+    for name, described in outputs.items():
+        split, *rest = name.split("/")
+        if split in SPLITS and len(rest) == 2:
+            files.setdefault(rest[0], {})[name] = described
+    return {domain: _outputs_digest(some) for domain, some in sorted(files.items())}
 
 
 def _output_change(directory: Path, outputs: Mapping[str, list[Any]]) -> str | None:

@@ -16,14 +16,31 @@ from danlu.checkpoint.steps import newest_good
 from danlu.errors import InputError
 from danlu.files import read_json
 from danlu.log import human, say
+from danlu.mixture.weights import check_domains
 from danlu.recipe import Recipe
+from danlu.train.identity import wanted_stages
 from danlu.train.limits import Limits
 from danlu.workflow import depends
 from danlu.workflow.explained import explain_worst_step
 from danlu.workflow.results import describe_evaluation, evaluate_run, export_run
 from danlu.workflow.run import Run, hold
-from danlu.workflow.stage import NEVER, Stage, facts_of, rebuilt, remove_damaged, why_stale, write_manifest
-from danlu.workflow.texts import describe_funnel, describe_tokens, make_tokenizer, show_first_documents
+from danlu.workflow.stage import (
+    NEVER,
+    Accept,
+    Stage,
+    facts_of,
+    rebuilt,
+    remove_damaged,
+    why_stale,
+    write_manifest,
+)
+from danlu.workflow.texts import (
+    describe_funnel,
+    describe_tokens,
+    encode_corpus,
+    make_tokenizer,
+    show_first_documents,
+)
 from danlu.workflow.threads import settle_waiting
 from danlu.workflow.training import (
     has_checkpoints,
@@ -77,6 +94,7 @@ def build_corpus_stage(run: Run) -> None:
     from danlu.account.funnel import from_json
     from danlu.corpus.build import build_corpus, clear_work
 
+    check_mixtures(run.recipe)
     stage = depends.corpus(run)
     if why := _begin(stage):
         from danlu.workflow.curation import write_page
@@ -101,21 +119,26 @@ def train_tokenizer_stage(run: Run) -> None:
             facts.update(make_tokenizer(run, directory))
 
 
+def tokens_stand(run: Run) -> bool:
+    """Whether there are token shards, made from what the recipe says now."""
+    return all(why_stale(decides(run)) is None for _, decides, _ in PREPARATION[:3])
+
+
 def build_tokens_stage(run: Run) -> None:
     """Documents become shards of token ids; a build that was cut off goes on at the shard where it stopped."""
     stage = depends.tokens(run)
     if why := _begin(stage):
-        from danlu.shards.build import build_tokens
-        from danlu.tokenizer.codec import Codec
         from danlu.tokens.index import describe_packing
         from danlu.workflow.curation import write_page
 
-        codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
         remove_damaged(stage)
-        report = build_tokens(codec, run.directory / "corpus", stage.directory)
+        report = encode_corpus(run, stage.directory)
         write_manifest(stage, report.to_json(), _accept(run, stage, why))
         say(describe_tokens(report))
-        say(describe_packing(stage.directory, run.recipe.train.sequence_length, run.recipe.tokens.packing))
+        for length, packing in dict.fromkeys(
+            (wanted.sequence_length, wanted.packing) for wanted in wanted_stages(run.recipe)
+        ):
+            say(describe_packing(stage.directory, length, packing))
         # Its funnel counts in tokens too, now that it is known how much text one holds.
         write_page(run)
 
@@ -126,9 +149,12 @@ def plan_stage(run: Run) -> None:
     if _begin(stage):
         settle_waiting()
         from danlu.plan.plan import write_plan
+        from danlu.train.identity import trained_stages
         from danlu.train.measure import measure_plan
 
-        write_plan(run.directory / "plan.json", measure_plan(_of_recorded_length(run), run.directory))
+        history = trained_stages(run.directory / "checkpoints")
+        plan = measure_plan(_of_recorded_length(run), run.directory, history)
+        write_plan(run.directory / "plan.json", plan)
         write_manifest(stage)
 
 
@@ -147,7 +173,8 @@ def train_stage(run: Run, limits: Limits | None = None) -> None:
         say(f"training: going on, {human(plan.tokens)} tokens in {plan.steps:,} steps as planned")
     else:
         say(f"training, as planned:\n{render(plan)}")
-    record_training(run.recipe, run.directory, depends.training_inputs(run), plan.tokens)
+    inputs, domains = depends.training_inputs(run)
+    record_training(run.recipe, run.directory, inputs, domains, plan.tokens)
     outcome = train(run.recipe, run.directory, plan, limits or Limits())
     done = f"{human(outcome.tokens)} of {human(outcome.total_tokens)} tokens, step {outcome.step}"
     if outcome.status == "limit":
@@ -241,6 +268,13 @@ def _training_outlook(run: Run, changing: str | None) -> str:
     return "done already" if newest.step >= planned else f"would go on from step {newest.step} of {planned}"
 
 
+def check_mixtures(recipe: Recipe) -> None:
+    """Refuses names of a preset or of factors that are not those of the text, before any work is done for them."""
+    domains = {source.domain for source in recipe.corpus.source} | set(recipe.tokens.megatron)
+    for wanted in wanted_stages(recipe):
+        check_domains(wanted.mixture, domains | set(wanted.mixture.slice))
+
+
 def _begin(stage: Stage) -> str | None:
     """Prints the headline of a stage, and returns why it must be done."""
     why = why_stale(stage)
@@ -249,8 +283,8 @@ def _begin(stage: Stage) -> str | None:
     return why
 
 
-def _accept(run: Run, stage: Stage, why: str) -> Callable[[str], None]:
-    return lambda outputs: refuse_other_data(run.directory, stage.name, outputs, why)
+def _accept(run: Run, stage: Stage, why: str) -> Accept:
+    return lambda outputs, domains: refuse_other_data(run.directory, stage.name, outputs, domains, why)
 
 
 def _of_recorded_length(run: Run) -> Recipe:

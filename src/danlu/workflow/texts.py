@@ -126,13 +126,14 @@ def make_tokenizer(run: Run, directory: Path) -> dict[str, Any]:
     """Trains a tokenizer, or takes over the one that the recipe names; returns the facts for the manifest."""
     from danlu.tokenizer.sample import sample_texts
     from danlu.tokenizer.train import adopt_tokenizer, train_tokenizer
+    from danlu.workflow.depends import sample_weights
 
     settings = run.recipe.tokenizer
     if settings.path:
         made = adopt_tokenizer(settings, run.base / settings.path, directory)
         say(f"  {made.vocab_size:,} tokens, from {settings.path}")
     else:
-        corpus, weights, seed = run.directory / "corpus", run.recipe.mixture.weights, run.recipe.seed
+        corpus, weights, seed = run.directory / "corpus", sample_weights(run), run.recipe.seed
         made = train_tokenizer(
             settings, lambda: sample_texts(corpus, weights, settings.sample_bytes, seed), directory
         )
@@ -142,6 +143,23 @@ def make_tokenizer(run: Run, directory: Path) -> dict[str, Any]:
     facts = asdict(made)
     facts.pop("path")
     return facts
+
+
+def encode_corpus(run: Run, directory: Path) -> TokensReport:
+    """The corpus, and what comes as ids, as shards, with the recipe's workers."""
+    from danlu.shards.build import Joining, build_tokens
+    from danlu.workflow.depends import joined_roots
+
+    tokens, workers = run.recipe.tokens, run.recipe.corpus.workers
+    roots = joined_roots(run)
+    return build_tokens(
+        run.directory / "tokenizer" / "tokenizer.json",
+        run.directory / "corpus",
+        directory,
+        workers=None if workers == "auto" else workers,
+        join={domain: Joining(field, tuple(roots.get(domain, ()))) for domain, field in tokens.join.items()},
+        pairs={domain: run.base / path for domain, path in tokens.megatron.items()},
+    )
 
 
 def describe_tokens(report: TokensReport) -> str:

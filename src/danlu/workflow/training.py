@@ -18,8 +18,11 @@ from danlu.config import differences
 from danlu.corpus.settings import decisive
 from danlu.errors import DamagedError, MismatchError
 from danlu.files import read_json, write_json
+from danlu.mixture.stages import settings_until
 from danlu.recipe import Recipe, with_defaults
-from danlu.train.identity import identity
+from danlu.tokens.settings import PackingSettings
+from danlu.train.identity import identity, stages_of
+from danlu.train.settings import StageTrain
 
 IDENTITY = "training.json"
 _OF_THE_TRAINING = (
@@ -35,6 +38,7 @@ _OF_THE_TRAINING = (
     "events.jsonl",
     "heartbeat",
     "samples.jsonl",
+    "blocked.jsonl",
     "export",
     "report.html",
     IDENTITY,
@@ -44,14 +48,17 @@ _OF_THE_TRAINING = (
 
 def decisive_settings(recipe: Recipe) -> dict[str, Any]:
     """The parts of the recipe that decide the weights: text, tokenizer, data order, network, optimiser, length."""
-    settings = identity(recipe, total_tokens=0, data="", tokenizer="")
-    for name in ("data", "tokenizer"):
+    settings = identity(recipe, (), {}, "")
+    for name in ("data", "stages"):
         settings.pop(name)
     settings["train"].pop("total_tokens")
     whole = recipe.model_dump(mode="json", exclude_none=True)
-    lengths = {key: whole["train"][key] for key in ("tokens", "steps", "minutes") if key in whole["train"]}
-    train = {**settings["train"], **lengths}
-    return {**settings, "train": train, "corpus": decisive(recipe.corpus), "tokenizer": whole["tokenizer"]}
+    lengths = ("tokens", "steps", "minutes", "sequence_length")
+    train = {**settings["train"], **{key: whole["train"][key] for key in lengths if key in whole["train"]}}
+    sections = {key: whole[key] for key in ("tokenizer", "tokens", "mixture")}
+    if whole["stage"]:
+        sections["stage"] = whole["stage"]
+    return {**settings, **sections, "train": train, "corpus": decisive(recipe.corpus)}
 
 
 def has_checkpoints(directory: Path) -> bool:
@@ -70,15 +77,25 @@ def is_saved(directory: Path, step: int) -> bool:
     return True
 
 
-def record_training(recipe: Recipe, directory: Path, inputs: Mapping[str, str], total_tokens: int) -> None:
-    """Before the first step: what this training is made of. `inputs` has one digest a stage before it."""
-    if not has_checkpoints(directory):
-        value = {
-            "settings": decisive_settings(recipe),
-            "inputs": dict(inputs),
-            "total_tokens": total_tokens,
-        }
-        write_json(directory / IDENTITY, value)
+def record_training(
+    recipe: Recipe,
+    directory: Path,
+    inputs: Mapping[str, str],
+    domains: Mapping[str, Mapping[str, str]],
+    total_tokens: int,
+) -> None:
+    """Before the first step of a command: what this training is made of, once it is not another one.
+
+    `inputs` has one digest a stage before it, `domains` one for each domain of a stage.
+    """
+    refuse_another_training(recipe, directory)
+    value = {
+        "settings": decisive_settings(recipe),
+        "inputs": dict(inputs),
+        "domains": {name: dict(digests) for name, digests in domains.items()},
+        "total_tokens": total_tokens,
+    }
+    write_json(directory / IDENTITY, value)
 
 
 def recorded_tokens(directory: Path) -> int | None:
@@ -87,18 +104,63 @@ def recorded_tokens(directory: Path) -> int | None:
 
 
 def refuse_another_training(recipe: Recipe, directory: Path) -> None:
-    """Raises MismatchError, listing what differs, if there are checkpoints of other settings."""
-    if has_checkpoints(directory):
-        now = decisive_settings(recipe)
-        changed = differences(with_defaults(_recorded(directory)["settings"], now), now)
-        if changed:
-            _refuse(directory, "another recipe; what differs (saved -> now)", changed)
+    """Raises MismatchError, listing what differs, if there are checkpoints of other settings.
+
+    What comes after the newest checkpoint may change by `[[stage]]`, and a source of a new domain may be added.
+    """
+    if not has_checkpoints(directory):
+        return
+    now = decisive_settings(recipe)
+    recorded = _recorded(directory)
+    saved = with_defaults(recorded["settings"], now)
+    changed = differences(saved, now)
+    if not changed:
+        return
+    steps = max(list_steps(directory / "checkpoints")[-1], 1)
+    batch_tokens = recipe.train.batch_tokens
+    fixed = differences(_without_stages(saved, saved), _without_stages(now, saved))
+    if not fixed:
+        total = recorded["total_tokens"] // batch_tokens
+        then, later = (
+            settings_until(stages_of(settings), total, steps, batch_tokens) for settings in (saved, now)
+        )
+        if then == later:
+            return
+    advice = (
+        f"\n{steps:,} steps are trained. What follows may be changed by [[stage]] tables, of which the first has what "
+        f"was until now and until_tokens = {steps * batch_tokens} or more"
+    )
+    what = "another recipe; what differs (saved -> now)"
+    _refuse(directory, what, fixed or changed, "" if fixed else advice)
 
 
-def refuse_other_data(directory: Path, stage: str, outputs: str, why: str) -> None:
-    """Raises MismatchError if a redone stage came out different from what the checkpoints were trained on."""
-    if has_checkpoints(directory) and _recorded(directory)["inputs"].get(stage) != outputs:
+def refuse_other_data(
+    directory: Path, stage: str, outputs: str, domains: Mapping[str, str], why: str
+) -> None:
+    """Raises MismatchError if a redone stage came out different from what the checkpoints were trained on.
+
+    Domains may have been added; those that were there must be the same.
+    """
+    if not has_checkpoints(directory):
+        return
+    recorded = _recorded(directory)
+    if recorded["inputs"].get(stage) == outputs:
+        return
+    before = recorded.get("domains", {}).get(stage, {})
+    if not before or len(domains) == len(before) or any(domains.get(name) != before[name] for name in before):
         _refuse(directory, f"another {stage}; it was redone and came out different", [why])
+
+
+def _without_stages(settings: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings but for what stages may change, and for sources of domains that `saved` has none of."""
+    rest = {key: value for key, value in settings.items() if key not in ("mixture", "stage")}
+    tokens = {
+        key: value for key, value in settings["tokens"].items() if key not in PackingSettings.model_fields
+    }
+    train = {key: value for key, value in settings["train"].items() if key not in StageTrain.model_fields}
+    known = {source["domain"] for source in saved["corpus"]["source"]}
+    sources = [source for source in settings["corpus"]["source"] if source["domain"] in known]
+    return {**rest, "tokens": tokens, "train": train, "corpus": {**settings["corpus"], "source": sources}}
 
 
 def remove_training(directory: Path) -> list[str]:
@@ -127,10 +189,10 @@ def _recorded(directory: Path) -> dict[str, Any]:
     return value
 
 
-def _refuse(directory: Path, what: str, changes: list[str]) -> None:
+def _refuse(directory: Path, what: str, changes: list[str], advice: str = "") -> None:
     raise MismatchError(
         f"{directory} holds checkpoints of {what}:\n  "
         + "\n  ".join(changes)
         + f"\nWhat is in the run was left as it is. To train on this as well, give it another name "
-        f"(--set name={directory.name}-2); to replace that training, add --fresh"
+        f"(--set name={directory.name}-2); to replace that training, add --fresh{advice}"
     )
