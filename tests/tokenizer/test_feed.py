@@ -53,10 +53,34 @@ def test_words_stay_within_memory_and_the_rare_are_counted():
 
 
 def test_new_words_are_left_out_once_memory_is_full():
-    feed = feed_of("one two,", "three", "one three 四 two!")
-    assert list(feed.bounded_pieces(most_distinct_bytes=8)) == ["one two,", "three", "one three ", " two!"]
-    assert feed.left_out == {"words that memory has no room for": 3}
+    feed = feed_of("one two,", "three", "one three 四 two,", "two!")
+    assert list(feed.bounded_pieces(most_distinct_bytes=8)) == [
+        *("one two,", "three", "one three ", " two,", "two", "")
+    ]
+    assert feed.left_out == {"words that memory has no room for": 3 + 1}
     assert "".join(feed_of("a b\n" * 5).bounded_pieces()) == "a b\n" * 5
+
+
+def test_each_byte_is_left_out_once():
+    """Also one of a character outside of the alphabet, in a word that memory has no room for."""
+    feed = feed_of("abcd " * 2000, "efgh efgé")
+    assert "é" not in feed.alphabet(0.9999)
+    list(feed.bounded_pieces(most_distinct_bytes=3))
+    assert feed.rare_characters() == ["é"]
+    assert dict(feed.left_out) == {
+        "characters outside of the alphabet": len("é".encode()),
+        "words that memory has no room for": len("efghefg"),
+    }
+    # A word of nothing else was counted with its characters.
+    feed.leave_out_word("éé")
+    assert feed.left_out.total() == 2 + 7
+
+
+def test_excerpts_are_of_the_last_pass():
+    feed = feed_of("a" * 1000, *"bcdefghijklmnopqrstuvw")
+    for _ in range(2):
+        list(feed.pieces())
+    assert feed.excerpts == ["a" * 400, *"bcdefghijklmnop"]
 
 
 @given(text=st.text(max_size=50), alphabet=st.text(alphabet="a^-]\\b好", min_size=1, max_size=5))

@@ -1,10 +1,7 @@
-"""A .model and its tokenizer.json read every text alike; golden pieces; nothing of the sample is dropped in silence."""
+"""A .model and its tokenizer.json read every text alike; nothing of the sample is dropped in silence."""
 
-import io
-import json
 import random
 import sys
-from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models
@@ -14,55 +11,16 @@ from danlu.tokenizer.codec import PROBES, Codec
 from danlu.tokenizer.feed import Feed
 from danlu.tokenizer.sentencepieces import disagreement, from_model, train_sentencepiece
 from danlu.tokenizer.settings import TokenizerSettings
-from small_tokenizers import TEXT, train
+from small_tokenizers import LINES, TEXT, package_model, train
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
-GOLDEN = json.loads(
-    (Path(__file__).parents[1] / "golden" / "tokenizer_golden.json").read_text(encoding="utf-8")
-)["sentencepiece"]
-LINES = [
-    "the quick brown fox jumps over the lazy dog",
-    "low lower lowest newer newest wider",
-    "你好 世界 , 预训练 语言 模型",
-    "numbers 123 4567 and 89",
-    "hug pug pun bug bun hugs",
-] * 60
 IDENTITY = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False}
-
-
-def package_model(lines, **options):
-    """What the package itself trains."""
-    data = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=data, minloglevel=2, num_threads=1, **options
-    )
-    return data.getvalue()
 
 
 def ids_of(tokenizer, text):
     tokenizer.encode_special_tokens = True
     return tokenizer.encode(text, add_special_tokens=False).ids
-
-
-@pytest.mark.parametrize("name", ["seed_ids", "llama_like", "unigram", "unigram_bytefb"])
-def test_golden_pieces(name):
-    golden = GOLDEN[name]
-    model = package_model([*LINES, "x y " * 2000], **golden["kw"])
-    package, ours = sentencepiece.SentencePieceProcessor(model_proto=model), from_model(model, "golden")
-    assert package.vocab_size() == ours.get_vocab_size() == golden["vocab"]
-    assert [ours.id_to_token(number) for number in range(8)] == golden["first_pieces"]
-    assert {role: getattr(package, f"{role}_id")() for role in golden["ids"]} == golden["ids"]
-    for text, pieces in golden["encode"].items():
-        # The package shows an unknown piece as the text that it stands for.
-        ids = [package.piece_to_id(piece) for piece in pieces]
-        assert ids_of(ours, text) == package.encode(text) == ids
-
-
-def test_golden_limits():
-    assert "<= 223" in GOLDEN["seed call on a small corpus"]
-    with pytest.raises(RuntimeError, match="<= 223"):
-        package_model([*LINES, "x y " * 2000], **GOLDEN["seed_ids"]["kw"] | {"vocab_size": 32_000})
 
 
 @pytest.mark.parametrize("options", [{}, {"byte_fallback": True}], ids=["unknown", "bytes"])
@@ -128,13 +86,31 @@ def test_order_does_not_matter(tmp_path):
         assert one.sha256 == two.sha256
 
 
+def taught(texts, **keys):
+    """The feed after training, and what was learned."""
+    feed = Feed(lambda: iter(texts))
+    settings = TokenizerSettings(
+        kind="sentencepiece_bpe", vocab_size=300, **{"character_coverage": 1.0} | keys
+    )
+    return feed, train_sentencepiece(settings, feed).tokenizer.get_vocab()
+
+
 def test_long_lines_teach_and_reserved_characters_are_counted():
     """The package drops a line beyond 4192 bytes, and one with U+2585 or NUL, as a whole."""
-    feed = Feed(lambda: iter(["z" * 9000, "q▅q\x00q " * 50, "ab cd " * 3000]))
-    settings = TokenizerSettings(kind="sentencepiece_bpe", vocab_size=300, character_coverage=1.0)
-    vocab = train_sentencepiece(settings, feed).tokenizer.get_vocab()
+    feed, vocab = taught(["z" * 9000, "q▅q\x00q " * 50, "ab cd " * 3000])
     assert {"z", "q", "▁ab"} <= vocab.keys()
     assert dict(feed.left_out) == {"characters that SentencePiece reserves": 50 * (3 + 1)}
+
+
+def test_every_byte_that_is_not_learned_is_counted():
+    texts = ["ab cd\r\n" * 3000, "\r\r\n\n", "ab cd " * 3000, "☃"]
+    feed, vocab = taught(texts, character_coverage=0.9999)
+    assert "☃" not in vocab
+    left_out = {"line breaks": 2 * 3000 + 4, "characters outside of the alphabet": len("☃".encode())}
+    assert dict(feed.left_out) == left_out
+    # Without a space of its own before a line, the package does not see the one at which a line was cut.
+    feed, _ = taught(texts, character_coverage=0.9999, dummy_prefix=False)
+    assert dict(feed.left_out) == left_out | {"spaces at which a long line is cut": 4}
 
 
 def test_vocabulary_is_lowered_or_refused(tmp_path):

@@ -3,6 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from danlu.errors import RecipeError
+from danlu.recipe import load
 from danlu.tokenizer.settings import TokenizerSettings
 
 
@@ -51,3 +53,36 @@ def test_longest_token_by_kind():
     lengths = {kind: TokenizerSettings(kind=kind).longest_token() for kind in ("byte_bpe", "unigram")}
     assert lengths == {"byte_bpe": 128, "unigram": 16}
     assert TokenizerSettings(max_token_length=7).longest_token() == 7
+
+
+RECIPE = """
+name = "a"
+[[corpus.source]]
+domain = "d"
+paths = ["*.txt"]
+[tokenizer]
+kind = "byte_bpe"
+vocab_size = 2048
+[train]
+steps = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "place"),
+    [
+        (RECIPE, ("tokenizer.vocab_size=100",), "--set tokenizer.vocab_size=100: "),
+        (
+            RECIPE,
+            ("tokenizer.score=likelihood", "tokenizer.sample_bytes=9"),
+            "--set tokenizer.score=likelihood: ",
+        ),
+        (RECIPE.replace("2048", "100"), ("tokenizer.sample_bytes=9",), "r.toml, line 6: "),
+    ],
+)
+def test_keys_that_contradict_each_other_are_found_where_they_stand(tmp_path, text, settings, place):
+    """The finding is one about the table; what was set, and is named in it, is to blame."""
+    (tmp_path / "r.toml").write_text(text)
+    with pytest.raises(RecipeError) as caught:
+        load(tmp_path / "r.toml", settings)
+    assert str(caught.value).removeprefix(f"{tmp_path}/").startswith(f"{place}tokenizer: ")

@@ -1,14 +1,13 @@
-"""Training is deterministic, agrees with published merges, and says when the text cannot fill the vocabulary."""
+"""Training is deterministic, and says when the text cannot fill the vocabulary."""
 
 import ast
 import inspect
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, pre_tokenizers
 
 import house
 import small_tokenizers
@@ -19,9 +18,6 @@ from danlu.tokenizer.settings import TokenizerSettings
 from danlu.tokenizer.train import adopt_tokenizer, load_file, train_tokenizer
 from small_tokenizers import KINDS, LOSSLESS
 
-GOLDEN = json.loads(
-    (Path(__file__).parents[1] / "golden" / "byte_level_bpe.json").read_text(encoding="utf-8")
-)
 TEXT = inspect.getsource(ast)
 
 
@@ -29,20 +25,9 @@ def train(directory, texts, **settings):
     return train_tokenizer(TokenizerSettings(**settings), lambda: iter(texts), directory)
 
 
-def test_golden_merges_and_ids(tmp_path):
-    texts = [GOLDEN["corpus"]] * GOLDEN["repeat"]
-    shift = len(SPECIAL_TOKENS) - 1  # the golden file has one special token
-    report = train(tmp_path, texts, vocab_size=GOLDEN["vocab_size"] + shift, pretokenizer="gpt2")
-    merges = json.loads(report.path.read_text(encoding="utf-8"))["model"]["merges"]
-    assert merges == GOLDEN["merges"]
-    codec = Codec.load(report.path)
-    for text, ids in GOLDEN["encode"].items():
-        assert codec.encode(text) == [number + shift for number in ids]
-
-
 def test_whole_byte_alphabet(trained):
     vocab = Tokenizer.from_file(str(trained.path)).get_vocab()
-    assert set(GOLDEN["alphabet"].values()) <= vocab.keys()
+    assert set(pre_tokenizers.ByteLevel.alphabet()) <= vocab.keys()
     assert [vocab[name] for name in SPECIAL_TOKENS] == [0, 1, 2]
 
 
@@ -105,7 +90,9 @@ def test_every_kind_loads_again_and_keeps_what_it_promises(kinds, name):
     made = kinds[name]
     codec = Codec.load(made.path)
     assert codec.vocab_size == made.vocab_size <= 700
-    assert made.lossless == (codec.lossy_probe() is None) == (name in LOSSLESS)
+    changes = [change for change in map(codec.first_change, (*PROBES, small_tokenizers.TEXT)) if change]
+    assert made.lossless == (not changes) == (name in LOSSLESS)
+    assert all(before != after for before, after in changes)
     assert (made.reason is None or "comes back" not in made.reason) == (name in LOSSLESS)
     documents = codec.encode_documents([*PROBES, small_tokenizers.TEXT])
     for text, ids in zip([*PROBES, small_tokenizers.TEXT], documents, strict=True):
@@ -199,6 +186,21 @@ def test_adopt_says_what_is_lost(kinds, tmp_path):
     made = adopt_tokenizer(TokenizerSettings(), kinds["wordpiece"].path, tmp_path)
     assert not made.lossless
     assert "comes back" in made.reason
+
+
+def test_a_loss_is_shown_on_the_sample_where_the_texts_differ(tmp_path):
+    text = "The furnace is lit, and it burns slowly. " * 60
+    words = train(tmp_path / "a", [text], kind="wordpiece", vocab_size=200).reason
+    assert "'e is lit, an' becomes 'e is lit , a'" in words
+    rare = train(tmp_path / "b", [text + "é"], kind="bpe", vocab_size=200, byte_fallback=False).reason
+    assert "'é' becomes '<|unk|>'" in rare
+
+
+@pytest.mark.parametrize("score", ["frequency", "likelihood"])
+def test_left_out_bytes_are_counted_once(tmp_path, score):
+    keys = {"kind": "wordpiece", "score": score, "vocab_size": 500, "character_coverage": 0.9999}
+    made = train(tmp_path, ["abcd " * 4000 + "dcbaé"], **keys)
+    assert made.left_out_bytes == len("é".encode()) + 4 * (score == "likelihood")
 
 
 def test_files_that_are_none(tmp_path):

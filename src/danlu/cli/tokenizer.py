@@ -19,16 +19,13 @@ from danlu.cli.options import (
     size,
     table,
 )
-from danlu.errors import UsageError
+from danlu.cli.texts import given_texts, held_out_texts, run_of
+from danlu.errors import InputError, MissingError, UsageError
 
 if TYPE_CHECKING:
-    from danlu.read.settings import Source
-    from danlu.tokenizer.measure import Comparison, Labelled
+    from danlu.tokenizer.measure import Comparison, Given
 
-_SURE = 0.65
-"""From this score on a recognised language is taken."""
 _SHOWN_GROUPS = 8
-_MOST_DOCUMENT_BYTES = 20_000_000
 
 
 def register(app: typer.Typer) -> None:
@@ -36,8 +33,8 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="From documents to a vocabulary.", no_args_is_help=True, rich_markup_mode=None)
     group.command(epilog="Example: danlu tokenizer train recipe.toml --set tokenizer.vocab_size=8192")(train)
     group.command(
-        epilog="Example: danlu tokenizer measure my-run llama.model gpt2/tokenizer.json --text web=pages/*.txt "
-        "--text code=src/*.py --page tokenizers.html"
+        epilog="Example: danlu tokenizer measure my-run llama.model gpt2/tokenizer.json --text 'web=pages/*.txt' "
+        "--text 'code=src/*.py' --page tokenizers.html"
     )(measure)
     app.add_typer(group, name="tokenizer")
 
@@ -53,17 +50,23 @@ def train(recipe: RecipeOrRun, settings: Settings = None, dry_run: DryRun = Fals
 def measure(
     tokenizers: Annotated[
         list[str],
-        typer.Argument(metavar="TOKENIZER...", help="Each a tokenizer.json, a .model or a run."),
+        typer.Argument(
+            metavar="TOKENIZER...", help="Each a tokenizer.json, a .model, or a recipe or run that has one."
+        ),
     ],
     text: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[DOMAIN=]GLOB",
-            help="Texts to measure on, in any format that a source reads. May be repeated.",
+            help="Texts to measure on, quoted as 'code=src/*.py'. Files of a format that a source reads by its ending "
+            "are read so, all others as plain text. May be repeated.",
         ),
     ] = None,
     most: Annotated[
-        str, typer.Option("--bytes", metavar="SIZE", help="Read at most so much of each --text.")
+        str,
+        typer.Option(
+            "--bytes", metavar="SIZE", help="Read at most so much of each --text, or held-out domain."
+        ),
     ] = "10M",
     document: Annotated[
         str, typer.Option(help="What one document of plain text is: file, line, blank_line.")
@@ -76,17 +79,22 @@ def measure(
     """Compare tokenizers on your text.
 
     Bytes a token, tokens a word, unknown tokens, texts that come back as they were and encoding speed, in all and by
-    domain and language, beside a token a character and a token a word. Without --text: the documents that the first
-    run holds out for validation. A record's own domain and language go before the option's and the recognised one.
+    domain and language, beside a token a character and a token a word. Without --text: what the first recipe or run
+    holds out for validation. A record's own domain and language go before the option's and the recognised one.
     """
     from danlu.report.tokenizers import write_measure_page
-    from danlu.tokenizer.measure import Given, compare
-    from danlu.tokenizer.train import load_file
+    from danlu.tokenizer.measure import compare
 
-    paths = [_file_of(name) for name in tokenizers]
-    readers = [Given(load_file(path), name) for name, path in zip(tokenizers, paths, strict=True)]
-    limit = size(most, "--bytes") or 0
-    texts = list(_given(text, limit, document) if text else _held_out(tokenizers, limit))
+    if page:
+        _refuse_page(page)
+    if not text and document != "file":
+        raise UsageError("--document says what a document of --text is; without --text it has no effect")
+    limit = size(most, "--bytes")
+    if not limit:
+        raise UsageError(f"--bytes {most}: nothing would be read")
+    may_be_expanded = bool(text) and len(tokenizers) > 1
+    readers = [_reader(name, may_be_expanded) for name in tokenizers]
+    texts = list(given_texts(text, limit, document) if text else held_out_texts(tokenizers, limit))
     measured = compare(texts, readers)
     if page:
         write_measure_page(page, measured)
@@ -98,89 +106,46 @@ def measure(
         show(f"{page} shows them as pictures")
 
 
+def _refuse_page(page: Path) -> None:
+    """Before anything is measured."""
+    if page.is_dir() or page.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"--page {page}: name a file that ends in .html")
+    if not next(folder for folder in page.parents if folder.exists()).is_dir():
+        raise UsageError(f"--page {page}: its folder is a file")
+
+
+def _reader(name: str, may_be_expanded: bool) -> Given:
+    """The tokenizer that is named by its file, its folder, its recipe or its run."""
+    from danlu.tokenizer.measure import Given
+    from danlu.tokenizer.train import load_file
+
+    path = _file_of(name)
+    try:
+        return Given(load_file(path), name)
+    except InputError as error:
+        if not may_be_expanded:
+            raise
+        glob = path.parent / f"*{path.suffix}"
+        raise InputError(
+            f"{error}. If the shell put {name} there for a glob, quote the glob: --text '{glob}'"
+        ) from error
+
+
 def _file_of(name: str) -> Path:
-    """The file of a tokenizer that is named by itself, or by its run."""
+    """The file of a tokenizer. Raises MissingError where there is none yet."""
     from danlu.workflow.run import find_run
 
     path = Path(name)
-    if path.is_file() or path.suffix in (".json", ".model"):
-        return path
-    if (path / "tokenizer.json").is_file():
-        return path / "tokenizer.json"
-    return find_run(name, wanted="tokenizer or run") / "tokenizer" / "tokenizer.json"
-
-
-def _given(globs: Sequence[str], limit: int, document: str) -> Iterator[Labelled]:
-    """The texts of `[domain=]glob` options."""
-    from danlu.read.documents import read_documents
-
-    for item in globs:
-        domain, sign, glob = item.partition("=")
-        domain, glob = (domain, glob) if sign else (item, item)
-        found = read_documents(_source(glob, document), Path(), _MOST_DOCUMENT_BYTES, lambda _: None)
-        rows = ((one.text, one.metadata.get("domain") or domain, _language_of(one)) for one in found)
-        yield from _up_to(limit, rows)
-
-
-def _source(glob: str, document: str) -> Source:
-    """Files as a source of a recipe reads them; of records also what they say of themselves."""
-    from pydantic import ValidationError
-
-    from danlu.config import Origin, refuse
-    from danlu.read.settings import Source
-
-    keys: dict[str, Any] = {"document": document} if document != "file" else {}
-    if any(f".{form}" in glob for form in ("jsonl", "parquet")):
-        keys["metadata_fields"] = ["domain", "lang"]
-    try:
-        return Source(domain="texts", paths=[glob], **keys)
-    except ValidationError as error:
-        raise refuse(error, Source, Origin()) from None
-
-
-def _held_out(names: Sequence[str], limit: int) -> Iterator[Labelled]:
-    """The validation documents of the first run among the names."""
-    from danlu.corpus.split import VALIDATION
-    from danlu.read.store import list_domains, list_parts, read_part
-    from danlu.workflow.run import RUNS, is_run
-
-    places = [place for name in names for place in (Path(name), RUNS / name) if is_run(place)]
-    if not places:
-        raise UsageError("none of these is a run, whose held-out text could be used; name texts with --text")
-    corpus = places[0] / "corpus"
-    for domain in list_domains(corpus, VALIDATION):
-        parts = list_parts(corpus, VALIDATION, domain)
-        yield from _up_to(
-            limit, ((one.text, domain, _language_of(one)) for part in parts for one in read_part(part))
-        )
-
-
-def _up_to(limit: int, texts: Iterator[tuple[str, str, str]]) -> Iterator[Labelled]:
-    from danlu.tokenizer.measure import Labelled
-
-    for text, domain, language in texts:
-        if limit <= 0:
-            return
-        # UTF-8 has no lone surrogates.
-        clean = text.encode("utf-8", "replace").decode()
-        limit -= len(clean.encode())
-        yield Labelled(clean, domain, language)
-
-
-def _language_of(document: Any) -> str:
-    """The language that a record states, else the recognised one; "" where there is no recogniser or it is unsure."""
-    from danlu.errors import MissingError
-    from danlu.quality.language import READ_CHARACTERS, identify
-
-    if stated := document.language or document.metadata.get("lang"):
-        return str(stated).split("-")[0].lower()
-    if document.metadata.get("code_language"):
-        return "code"
-    try:
-        language, score = identify(document.text[:READ_CHARACTERS])[0]
-    except (MissingError, IndexError):
-        return ""
-    return language if score >= _SURE else ""
+    if path.suffix != ".toml":
+        if path.is_file() or path.suffix in (".json", ".model"):
+            return path
+        if (path / "tokenizer.json").is_file():
+            return path / "tokenizer.json"
+    directory = run_of(name) or find_run(name, wanted="tokenizer, recipe or run")
+    file = directory / "tokenizer" / "tokenizer.json"
+    if not file.is_file():
+        raise MissingError(f"{name} has no tokenizer yet; `danlu tokenizer train {name}` makes it")
+    return file
 
 
 def _tables(measured: Sequence[Comparison]) -> Iterator[str]:

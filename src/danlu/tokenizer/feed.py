@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tokenizers import Tokenizer, pre_tokenizers
@@ -27,7 +27,8 @@ _MOST_DISTINCT_BYTES = 24_000_000
 _MOST_WORD_CHARACTERS = 8_000_000
 """Distinct words are counted up to so many characters together."""
 
-_RUN = re.compile(r"\w+")
+_RUN = re.compile(r"\w+|[^\w\s]+")
+_EXCERPTS, _EXCERPT_CHARACTERS = 16, 400
 
 
 @dataclass(frozen=True)
@@ -46,23 +47,29 @@ class Feed:
         self._texts = texts
         self.documents = self.bytes = 0
         self.left_out: Counter[str] = Counter()
-        """Bytes that nothing is learned of, by reason."""
+        """Bytes that nothing is learned of, by reason; each of them once."""
+        self.excerpts: list[str] = []
+        """A little of the first texts, to show on what a tokenizer loses."""
+        self._rare: frozenset[str] = frozenset()
 
     def pieces(self, title: str = "train tokenizer") -> Iterator[str]:
         """The sample in pieces of bounded size."""
         self.documents = self.bytes = 0
+        self.excerpts = []
         with progress(title, None, "bytes") as bar:
             for text in self._texts():
                 size = len(text.encode())
                 self.documents += 1
                 self.bytes += size
+                if len(self.excerpts) < _EXCERPTS:
+                    self.excerpts.append(text[:_EXCERPT_CHARACTERS])
                 yield from training_pieces(text, _PIECE_CHARACTERS)
                 bar.advance(size)
 
     def bounded_pieces(self, most_distinct_bytes: int = _MOST_DISTINCT_BYTES) -> Iterator[str]:
         """The sample without the words that are new once so many bytes of distinct words were seen.
 
-        Trainers hold some 30 to 65 bytes for each of these bytes; text with spaces never comes so far, text without
+        Trainers hold some 30 to 110 bytes for each of these bytes; text with spaces never comes so far, text without
         any has a new word in every clause.
         """
         seen, size = set[str](), 0
@@ -79,15 +86,16 @@ class Feed:
         start = 0
         for run in _RUN.finditer(piece) if words else ():
             if run[0] in words:
-                self.left_out["words that memory has no room for"] += len(run[0].encode())
+                self.leave_out_word(run[0])
                 yield piece[start : run.start()]
                 start = run.end()
         yield piece[start:]
 
-    def alphabet(self, coverage: float, most: int | None = None) -> list[str]:
+    def alphabet(self, coverage: float, most: int | None = None, always: Collection[str] = ()) -> list[str]:
         """The most frequent characters that make up `coverage` of the sample, at most `most`; the others are counted.
 
-        Equal counts go by code point, so that the order of texts does not matter.
+        Those in `always` are learned in any case. Equal counts go by code point, so that the order of texts does not
+        matter.
         """
         counts: Counter[str] = Counter()
         for piece in self.pieces("count characters"):
@@ -95,11 +103,33 @@ class Feed:
         total, taken, alphabet = counts.total(), 0, list[str]()
         for character, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             if taken >= coverage * total or len(alphabet) == most:
-                self.left_out["characters outside of the alphabet"] += count * len(character.encode())
-            else:
-                alphabet.append(character)
-                taken += count
+                break
+            alphabet.append(character)
+            taken += count
+        self.leave_out_all_but({*alphabet, *always}, counts)
         return alphabet
+
+    def leave_out_all_but(self, alphabet: Collection[str], counts: Mapping[str, int]) -> None:
+        """Counts the characters of the sample that are not learned."""
+        self._rare = frozenset(counts).difference(alphabet)
+        size = sum(counts[character] * len(character.encode()) for character in self._rare)
+        self.leave_out("characters outside of the alphabet", size)
+
+    def leave_out(self, why: str, size: int) -> None:
+        """Counts bytes of which nothing is learned."""
+        if size:
+            self.left_out[why] += size
+
+    def leave_out_word(
+        self, word: str, count: int = 1, why: str = "words that memory has no room for"
+    ) -> None:
+        """Counts a word that is not learned, without those of its characters that were counted before."""
+        known = word if self._rare.isdisjoint(word) else "".join(c for c in word if c not in self._rare)
+        self.leave_out(why, count * len(known.encode()))
+
+    def rare_characters(self) -> list[str]:
+        """Those that are not in the alphabet, by code point."""
+        return sorted(self._rare)
 
     def words(
         self, splitter: pre_tokenizers.PreTokenizer, most_characters: int = _MOST_WORD_CHARACTERS
@@ -120,7 +150,7 @@ class Feed:
         """Drops the words counted no more than `least` times; returns the characters of those that stay."""
         rare = [word for word, count in counts.items() if count <= least]
         for word in rare:
-            self.left_out["words that memory has no room for"] += counts.pop(word) * len(word.encode())
+            self.leave_out_word(word, counts.pop(word))
         return sum(map(len, counts))
 
 

@@ -1,9 +1,9 @@
 """SentencePiece: trains its BPE and Unigram, and turns a .model into an equal tokenizer.json.
 
 Decides: lines are what it learns from, cut at spaces where they are long, since it drops overlong ones; what it never
-reads, its own two reserved characters and line breaks, is counted. A .model is read without the package. Guarantees:
-control, unknown and byte pieces are never read out of a text. Costs: the package holds the sample in memory
-(Kudo & Richardson 2018).
+reads, its own two reserved characters, line breaks and what its coverage leaves out, is counted. A .model is read
+without the package. Guarantees: control, unknown and byte pieces are never read out of a text. Costs: the package holds
+the sample in memory (Kudo & Richardson 2018).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 import json
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +29,9 @@ _LINE_CHARACTERS = 4096
 _MOST_LINE_BYTES = 1 << 20
 _THREADS = 8
 """Sums of the threads are added up in their order, so that a fixed number keeps the model the same."""
-_RESERVED = re.compile("[\0\u2585]+")
+_RESERVED = ("\0", "\u2585")
 """A line with one of these is dropped as a whole by the package."""
+_ENDS = re.compile("[\0\u2585\n]+")
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _UNIGRAM, _BPE, _, _CHAR = range(1, 5)
 
@@ -43,15 +45,18 @@ def train_sentencepiece(settings: TokenizerSettings, feed: Feed) -> Learned:
             f"tokenizer.kind = {settings.kind!r} needs the package sentencepiece: "
             f'pip install "danlu[tokenizers]"'
         ) from None
-    data = io.BytesIO()
+    data, characters = io.BytesIO(), Counter[str]()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_lines(feed), model_writer=data, **_options(settings)
+            sentence_iterator=_lines(feed, characters, settings.dummy_prefix),
+            model_writer=data,
+            **_options(settings),
         )
     except (RuntimeError, OSError) as error:
         raise _explained(error, settings, feed) from error
     model = data.getvalue()
     made = from_model(model, "the model just trained")
+    feed.leave_out_all_but({" ", *(piece for piece in made.get_vocab() if len(piece) == 1)}, characters)
     notes = tuple(filter(None, [disagreement(made, model)]))
     return Learned(made, notes, {"tokenizer.model": model})
 
@@ -144,14 +149,33 @@ def _options(settings: TokenizerSettings) -> dict[str, Any]:
     }
 
 
-def _lines(feed: Feed) -> Iterator[str]:
-    """The sample as the package wants it: lines of bounded length without what would make it drop them."""
+def _lines(feed: Feed, characters: Counter[str], adds_space: bool) -> Iterator[str]:
+    """The sample as the package wants it: lines of bounded length without what would make it drop them.
+
+    Counts what it gives by character, and what it does not give as left out.
+    """
     for piece in feed.bounded_pieces():
-        for line in piece.split("\n"):
-            for found in _RESERVED.finditer(line):
-                feed.left_out["characters that SentencePiece reserves"] += len(found[0].encode())
-            for part in _RESERVED.split(line):
-                yield from _short(part)
+        counts = Counter(piece)
+        breaks, reserved = counts.pop("\n", 0), {sign: counts.pop(sign, 0) for sign in _RESERVED}
+        cuts = 0
+        for part in _ENDS.split(piece):
+            given = 0
+            for line in _short(part) if len(part) > _LINE_CHARACTERS else (part,):
+                given += len(line)
+                # The package takes carriage returns at an end as the line's.
+                bare = line.rstrip("\r")
+                breaks += len(line) - len(bare)
+                counts["\r"] -= len(line) - len(bare)
+                if bare:
+                    yield bare
+            cuts += len(part) - given
+        characters.update(counts)
+        feed.leave_out("line breaks", breaks)
+        feed.leave_out(
+            "characters that SentencePiece reserves",
+            sum(count * len(sign.encode()) for sign, count in reserved.items()),
+        )
+        feed.leave_out("spaces at which a long line is cut", 0 if adds_space else cuts)
 
 
 def _short(line: str) -> Iterator[str]:

@@ -57,10 +57,10 @@ class Segments:
 
 def train_unigram(settings: TokenizerSettings, feed: Feed) -> Learned:
     """A Unigram tokenizer over the pre-tokens of the recipe's pattern."""
-    alphabet = feed.alphabet(settings.character_coverage)
     reserved = make_vocabulary(settings, ()).keys()
     # Where a special token's name can be spelt out, its own piece is never the better reading.
-    alphabet = sorted({*alphabet, *"".join(reserved)})
+    spelt = set("".join(reserved))
+    alphabet = sorted({*feed.alphabet(settings.character_coverage, always=spelt), *spelt})
     require_room(settings, len(alphabet))
     splitter = make_pretokenizer(settings.pretokenizer, byte_level=False)
     words = feed.words(splitter)

@@ -35,7 +35,7 @@ def train_by_likelihood(settings: TokenizerSettings, feed: Feed) -> Learned:
         if known.issuperset(word):
             words.append((word, count))
         else:
-            feed.left_out["words with a character outside of the alphabet"] += count * len(word.encode())
+            feed.leave_out_word(word, count, "words with a character outside of the alphabet")
     symbols = word_symbols((word for word, _ in words), alphabet)
     require_room(settings, len(symbols))
     merged = most_likely_pieces(
