@@ -1,11 +1,13 @@
-"""Curation beside its peers: the four English filters, MinHash, the whole road; then two processes, and memory.
+"""Curation beside its peers: the four English filters, MinHash, the whole road, also to tokens; two processes; memory.
 
 One core for each measurement (taskset), the same documents, danlu and the peer in turn, each in a new process with one
 thread; the median of the rounds counts. Ratios are of processor seconds, which a busy neighbour disturbs least; wall
-seconds stand beside. Loading the peer's tokenizer and compiling danlu's kernels is not timed, the latter is shown.
+seconds stand beside. Loading the peer's word tokenizer and compiling danlu's kernels is not timed, the latter is shown.
+Both sides encode with one byte-level BPE that danlu trained before; opening it, danlu's checks included, is timed.
 What two pinned busy loops do over one is measured at every line: two cores of a machine may be one.
 
-The peers live in a virtual environment of their own (`pip install "datatrove==0.10.1" spacy rensa orjson "xxhash<4"`).
+The peers live in a virtual environment of their own
+(`pip install "datatrove==0.10.1" spacy rensa orjson "xxhash<4" tokenizers`).
 The documents come from make_corpus.py; the English ones are shuffled by a fixed seed and the first so many taken.
 
 Run:  python benchmarks/corpus.py CORPUS.jsonl --peer PYTHON_OF_PEERS [--megabytes 8] [--rounds 3] [--only CASE ...]
@@ -23,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +36,16 @@ SEED = 3
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
 PROCESSES_TARGET = 0.9
+VOCAB_SIZE = 16_384
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Case:
-    """Two commands over the same documents. SAMPLE, FOLDER and WORK in them become paths; target: least ratio."""
+    """Two commands over the same documents; target: the least ratio.
+
+    SAMPLE, FOLDER, WORK and TOKENIZER in them become paths.
+    """
 
     name: str
     ours: tuple[str, ...]
@@ -67,6 +74,12 @@ CASES = (
     Case("road", ("road", "FOLDER", "WORK", "1", "early"), ("datatrove_road", "FOLDER", "WORK", "gzip"), 40),
     Case(
         "road, all", ("road", "FOLDER", "WORK", "1", "all"), ("datatrove_road", "FOLDER", "WORK", "gzip"), 40
+    ),
+    Case(
+        "road, tokens",
+        ("road", "FOLDER", "WORK", "1", "early", "TOKENIZER"),
+        ("datatrove_road", "FOLDER", "WORK", "gzip", "TOKENIZER"),
+        40,
     ),
 )
 
@@ -133,7 +146,7 @@ class Bench:
 
     def __init__(self, place: Path, peer: str, rows: list[Row], core: int) -> None:
         self.peer, self.core, self.megabytes = peer, core, size_mb(rows)
-        self.place = place
+        self.place, self._rows = place, rows
         write_rows(place / "input" / "sample.jsonl", rows)
 
     def ours(self, arguments: tuple[str, ...]) -> dict[str, Any]:
@@ -147,6 +160,17 @@ class Bench:
             [self.peer, str(HERE / "peers" / f"{script}.py"), *self._paths(tuple(rest))], [self.core]
         )
 
+    @cached_property
+    def tokenizer(self) -> Path:
+        """Byte-level BPE trained on the sample, which is not timed."""
+        from danlu.tokenizer.settings import TokenizerSettings
+        from danlu.tokenizer.train import train_tokenizer
+
+        settings = TokenizerSettings(vocab_size=VOCAB_SIZE)
+        return train_tokenizer(
+            settings, lambda: (row["text"] for row in self._rows), self.place / "tokenizer"
+        ).path
+
     def _paths(self, arguments: tuple[str, ...]) -> list[str]:
         work = self.place / "work"
         shutil.rmtree(work, ignore_errors=True)
@@ -156,6 +180,8 @@ class Bench:
             "FOLDER": self.place / "input",
             "WORK": work,
         }
+        if "TOKENIZER" in arguments:
+            known["TOKENIZER"] = self.tokenizer
         return [str(known.get(argument, argument)) for argument in arguments]
 
 

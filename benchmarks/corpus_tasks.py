@@ -2,16 +2,17 @@
 
 The process is new; kernels are compiled, or loaded from numba's cache, on a few lines first: compile_s, not counted
 in the rest. danlu memorises nothing about words: the first document costs what the last does. Texts are in memory;
-`road` reads its files.
+`road` reads its files; with a tokenizer it goes on to token shards, opening the tokenizer included.
 
 Run:  python corpus_tasks.py filters DOCUMENTS.jsonl plain|spacy early|all
       python corpus_tasks.py minhash DOCUMENTS.jsonl EMPTY_FOLDER
-      python corpus_tasks.py road FOLDER_OF_JSONL EMPTY_FOLDER WORKERS early|all
+      python corpus_tasks.py road FOLDER_OF_JSONL EMPTY_FOLDER WORKERS early|all [TOKENIZER]
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ from danlu.dedup.contract import Alive, open_signer, read_outcome, resolve
 from danlu.dedup.settings import MinHash
 from danlu.rules import c4, fineweb, gopher_quality, gopher_repetition
 from danlu.rules.settings import C4, FineWeb, GopherQuality, GopherRepetition
+from danlu.shards.build import build_tokens
 from danlu.words.text import Text
 
 CHAIN: tuple[tuple[Any, Any], ...] = (
@@ -120,18 +122,30 @@ def road(folder: Path, work: Path, workers: int, how: str, clock: Clock) -> int:
     return sum(path.stat().st_size for path in (work / "corpus").rglob("*") if path.is_file())
 
 
-def small_road(work: Path) -> None:
+def tokens(tokenizer: Path, work: Path, workers: int, clock: Clock) -> int:
+    """The corpus as token shards; returns how many tokens. The tokenizer is opened here, so that its checks count."""
+    with clock.stage("tokens"):
+        built = build_tokens(tokenizer, work / "corpus", work / "tokens", workers)
+    return built.tokens("train")
+
+
+def small_road(work: Path, tokenizer: Path | None) -> None:
     """A build of a few documents, which compiles what a build needs."""
     (work / "small").mkdir(parents=True)
     lines = [json.dumps(row) for row in SMALL]
     (work / "small" / "few.jsonl").write_text("\n".join(lines), encoding="utf-8")
     road(work / "small", work / "small-road", 1, "all", Clock())
+    if tokenizer:
+        # A copy: what is kept of an opened tokenizer shall not serve the measurement.
+        copied = shutil.copy(tokenizer, work / "small")
+        tokens(Path(copied), work / "small-road", 1, Clock())
 
 
 def main() -> None:
     """Compiles, times the case, prints it."""
     case, source, first, *rest = sys.argv[1:]
     rows = [] if case == "road" else read_documents(source)
+    tokenizer = Path(rest[2]) if case == "road" and len(rest) > 2 else None
     clock, warming, found = Clock(), Clock(), {}
     with warming.stage("compile"):
         if case == "filters":
@@ -139,13 +153,15 @@ def main() -> None:
         elif case == "minhash":
             minhash(SMALL, Path(first) / "small", Clock())
         else:
-            small_road(Path(first))
+            small_road(Path(first), tokenizer)
     if case == "filters":
         found["kept"] = filters(rows, first, rest[0], clock)
     elif case == "minhash":
         found["kept"] = minhash(rows, Path(first) / "sample", clock)
     else:
         found["written_bytes"] = road(Path(source), Path(first), int(rest[0]), rest[1], clock)
+        if tokenizer:
+            found["tokens"] = tokens(tokenizer, Path(first), int(rest[0]), clock)
     clock.report("danlu", compile_s=warming.cpu_s, **found)
 
 

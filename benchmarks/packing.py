@@ -8,7 +8,7 @@ with the same copy; the two must fill their samples alike. With a peer, a pair o
 megatron-core: the documents must be the same, and the bytes those that its own builder writes. Where one of these
 fails, the exit code is 1.
 
-Run:  python benchmarks/packing.py [--tokens 100000000] [--length 4096] [--trl PYTHON_OF_TRL]
+Run:  python benchmarks/tokens.py packing [--tokens 100000000] [--length 4096] [--trl PYTHON_OF_TRL]
         [--megatron PYTHON_OF_MEGATRON_CORE]
 """
 
@@ -31,7 +31,6 @@ import numpy as np
 from danlu.records import Ints
 from danlu.shards.megatron import beside, write_pair
 from danlu.tokens.packing import KINDS, Packing, pack, packing_stats
-from machine import machine
 
 PEERS = Path(__file__).parent / "peers"
 PASSES = 3
@@ -145,18 +144,17 @@ def beside_megatron(python: str, vocab_size: int) -> bool:
     return documents_same and bytes_same
 
 
-def main() -> None:
-    """Prints the tables; exit code 1 where a peer disagrees."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How many tokens in samples of which length, and the peers."""
     parser.add_argument("--tokens", type=int, default=100_000_000)
     parser.add_argument("--length", type=int, default=4096)
     parser.add_argument("--trl", help="the Python that has trl and datasets")
     parser.add_argument("--trl-tokens", type=int, default=20_000_000)
     parser.add_argument("--megatron", help="the Python that has megatron-core")
-    options = parser.parse_args()
-    print(machine())
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Prints the tables; exit code 1 where a peer disagrees."""
     sets = {
         name: draw(np.random.default_rng(1), int(options.tokens / mean))
         for name, (mean, draw) in DOCUMENTS.items()
@@ -180,7 +178,3 @@ def main() -> None:
         for vocab_size in (300, 65_499, 65_500, 200_000):
             agreed &= beside_megatron(options.megatron, vocab_size)
     sys.exit(not agreed)
-
-
-if __name__ == "__main__":
-    main()

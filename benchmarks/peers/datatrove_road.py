@@ -1,8 +1,9 @@
 """datatrove's whole road on one worker: read jsonl, four filters, MinHash in four stages, write jsonl.
 
 As FineWeb does it: the filtered documents are written, read again for the signatures, and once more to be written
-without the duplicates. Output is compressed with gzip level as its writer sets it, or not at all (`none`). Prints JSON.
-Run by the peer's Python:  python datatrove_road.py FOLDER_OF_JSONL EMPTY_FOLDER gzip|none
+without the duplicates. Output is compressed with gzip level as its writer sets it, or not at all (`none`). With a
+tokenizer.json the result is read once more and encoded, without the shuffling that its step does by default. Prints
+JSON. Run by the peer's Python:  python datatrove_road.py FOLDER_OF_JSONL EMPTY_FOLDER gzip|none [TOKENIZER]
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from datatrove.pipeline.dedup import (
     MinhashDedupSignature,
 )
 from datatrove.pipeline.readers import JsonlReader
+from datatrove.pipeline.tokens import DocumentTokenizer
 from datatrove.pipeline.writers import JsonlWriter
 from datatrove_filters import LANGUAGE, make_filters, passes_each
 from datatrove_minhash import BUCKETS, run
@@ -50,6 +52,12 @@ def main() -> None:
         run(folder / "4", [MinhashDedupCluster(buckets, clusters)])
     with clock.stage("read, filter, write again"):
         run(folder / "5", [JsonlReader(filtered), MinhashDedupFilter(clusters), writers[1]])
+    if len(sys.argv) > 4:
+        encode = DocumentTokenizer(
+            str(folder / "tokens"), sys.argv[4], eos_token="<|end_of_text|>", shuffle_documents=False
+        )
+        with clock.stage("read, tokens"):
+            run(folder / "6", [JsonlReader(output), encode])
     written = sum(path.stat().st_size for path in (folder / "output").iterdir())
     clock.report("datatrove", written_bytes=written)
 

@@ -10,6 +10,7 @@ mid-epoch packs what is left of it each time a run is opened: a second for ten m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 
@@ -106,16 +107,9 @@ def next_leg(
 
 def sample_pieces(domain: str, packing: Packing, sample: int) -> tuple[Piece, ...]:
     """The pieces of one sample of a domain."""
-    first, stop = int(packing.offsets[sample]), int(packing.offsets[sample + 1])
-    return tuple(
-        Piece(domain, document, start, length)
-        for document, start, length in zip(
-            packing.documents[first:stop].tolist(),
-            packing.starts[first:stop].tolist(),
-            packing.lengths[first:stop].tolist(),
-            strict=True,
-        )
-    )
+    own = slice(int(packing.offsets[sample]), int(packing.offsets[sample + 1]))
+    columns = (array[own].tolist() for array in (packing.documents, packing.starts, packing.lengths))
+    return tuple(map(Piece, repeat(domain), *columns))
 
 
 def _pieces_of(packing: Packing, samples: Ints) -> Pieces:
