@@ -41,6 +41,7 @@ def small_groups() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "GROUP_TOKENS", GROUP_TOKENS)
         patch.setattr(index, "GROUP_SAMPLES", 2)
+        patch.setattr(index, "ORDERED_GROUP_SAMPLES", 2)
         yield
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from danlu.checkpoint.load import load
 from danlu.errors import MismatchError
-from danlu.monitor.history import read_metrics
+from danlu.monitor.history import read_evaluations, read_metrics
 from danlu.recipe import Recipe, parse
 from danlu.records import PAD_DOCUMENT
 from danlu.tokenizer.codec import Codec
@@ -22,7 +22,7 @@ from danlu.train.assemble import open_data
 from danlu.train.limits import Limits
 from danlu.workflow.results import block_in_run, explain_run
 from danlu.workflow.run import Run, hold, load_run, open_run
-from danlu.workflow.stages import prepare, run_all, train_stage
+from danlu.workflow.stages import conclude, prepare, run_all, train_stage
 from small_run import python, recipe_and_plan, tables, write_texts
 
 __all__ = ["python"]
@@ -114,6 +114,11 @@ def test_killed_in_each_stage_and_resumed_is_the_unbroken_run(
     for part, tensors in one.tensors.items():
         for name, tensor in tensors.items():
             assert tensor.equal(other.tensors[part][name]), name
+    conclude(run)
+    rows = {row["domain"] for row in read_evaluations(unbroken)}
+    assert {"code", "long"} <= rows
+    card = (unbroken / "export" / "README.md").read_text(encoding="utf-8")
+    assert "long" in card
     losses, again = (
         {row["step"]: row["loss"] for row in read_metrics(directory)} for directory in (unbroken, killed)
     )
@@ -141,7 +146,7 @@ def test_slices_part_a_domain(curriculum: Path) -> None:
 
 def with_math(run: Run, base: Path, **changes: Any) -> Run:
     """The same run with one more domain from step 10 on."""
-    recipe = tables(train__steps=STEPS, train__device="cpu", **changes)
+    recipe = tables(train__steps=STEPS, train__device="cpu", tokenizer__sample_bytes=5000, **changes)
     recipe["corpus"]["source"].append({"domain": "math", "paths": ["math/*.txt"]})
     weights = {"code": 0.7, "prose": 0.3, "math": 0.0}
     recipe["mixture"] = {"weights": weights, "max_epochs": 8.0}
@@ -153,7 +158,8 @@ def with_math(run: Run, base: Path, **changes: Any) -> Run:
 def test_a_domain_comes_to_a_running_training(tmp_path: Path) -> None:
     """Nothing that was seen changes or is repeated; texts and vocabulary of the others stay."""
     write_texts(tmp_path)
-    run = open_run(parse(tables(train__steps=STEPS, train__device="cpu")), tmp_path, tmp_path / "runs")
+    recipe = tables(train__steps=STEPS, train__device="cpu", tokenizer__sample_bytes=5000)
+    run = open_run(parse(recipe), tmp_path, tmp_path / "runs")
     run_all(run, Limits(steps=9))
     before = data_of(run.directory)
     seen = [before.step(step).inputs.tolist() for step in range(9)]
@@ -175,6 +181,36 @@ def test_a_domain_comes_to_a_running_training(tmp_path: Path) -> None:
     # Nor may what is trained be told otherwise afterwards.
     with pytest.raises(MismatchError, match="another recipe"), hold(run):
         pass
+
+
+def test_a_plan_that_is_made_again_keeps_the_order(tmp_path: Path) -> None:
+    """Also where max_epochs holds a domain, and only how a batch is cut has changed."""
+    write_texts(tmp_path)
+
+    def opened(micro_batch: int) -> Run:
+        mixture = {"weights": {"code": 0.9, "prose": 0.1}, "max_epochs": 1.1}
+        recipe = {
+            **tables(train__steps=STEPS, train__device="cpu", train__micro_batch=micro_batch),
+            "mixture": mixture,
+        }
+        return open_run(parse(recipe), tmp_path, tmp_path / "runs")
+
+    run = opened(2)
+    with hold(run):
+        prepare(run)
+        train_stage(run, Limits(steps=7))
+    before, stream = recipe_and_plan(run.directory)[1], data_of(run.directory)
+    assert before.stages[0].weights["code"] < 0.9
+    again = opened(4)
+    with hold(again):
+        prepare(again)
+        train_stage(again)
+    after = recipe_and_plan(run.directory)[1]
+    assert (before.micro_batch, after.micro_batch) == (2, 4)
+    assert after.stages == before.stages
+    following = data_of(run.directory)
+    for step in range(STEPS):
+        assert following.step(step).inputs.tolist() == stream.step(step).inputs.tolist()
 
 
 def test_a_blocked_document_is_shown_no_more(curriculum: Path, tmp_path: Path) -> None:

@@ -304,7 +304,7 @@ def _between_lists(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], name: str
 ) -> list[str]:
     then, now = (
-        [str(next((item[key] for key in _CALLS if key in item), "")) for item in items]
+        [str(next((item[key] for key in _CALLS if key in item), place)) for place, item in enumerate(items)]
         for items in (old, new)
     )
     lines: list[str] = []

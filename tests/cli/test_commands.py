@@ -81,6 +81,12 @@ def test_the_plan_and_the_mixture_are_shown(folder: Path, capsys: pytest.Capture
     assert execute(["tokens", "explain", "texts", "--page", "picture.txt"]) == 2
 
 
+def test_a_question_makes_nothing_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["tokens", "explain"], ["plan", "show"]):
+        assert execute([*command, "texts", "--set", "tokenizer.vocab_size=300"]) == 2
+        assert "would make the tokenizer of" in capsys.readouterr().err
+
+
 def test_a_document_is_blocked_by_its_id(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seen = json.loads(answer(capsys, "inspect", "texts", "--step", "1", "--json"))
     assert execute(["block", "texts", seen[0]["id"], seen[0]["id"]]) == 0

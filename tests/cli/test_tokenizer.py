@@ -30,7 +30,8 @@ def test_table_and_page(place, capsys, monkeypatch):
     assert execute([*command, "--text", "rows.jsonl", "--page", "page.html"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0].split() == [
-        *("tokenizer", "vocabulary", "bytes/token", "tokens/word", "unknown", "lossless", "MB/s")
+        *("tokenizer", "vocabulary", "bytes/token", "tokens/word", "unknown", "lossless", "MB/s"),
+        *("encoded", "by"),
     ]
     for part in ("mine/tokenizer.json", "characters (baseline)", "words (baseline)", "by domain", "100.0%"):
         assert part in out
@@ -53,6 +54,8 @@ def test_json_has_domains_and_languages(place, capsys, monkeypatch):
     assert "py" in mine["languages"]
     assert mine["total"]["lossless_share"] == 1.0
     assert [one["total"]["encode_mb_per_second"] for one in baselines] == [None, None]
+    assert mine["encoder"] in ("fastokens", "tokenizers")
+    assert [one["encoder"] for one in baselines] == [None, None]
 
 
 RECIPE = """

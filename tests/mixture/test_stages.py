@@ -11,6 +11,7 @@ from danlu.mixture.stages import (
     WantedStage,
     cut_stages,
     describe_caps,
+    describe_change,
     plan_stages,
     settings_until,
 )
@@ -110,3 +111,28 @@ def test_a_capped_domain_is_said_with_its_stage():
     assert (
         describe_caps(stages[:1], plan_stages([wanted(weights=shares)], TOKENS, 5, 1000), TOKENS, 1000) == []
     )
+
+
+def test_a_cap_of_the_past_is_not_spoken_of():
+    """A domain that has just come was not there before."""
+    history = plan_stages([wanted()], {"code": 10_000}, 20, 1000)
+    planned = plan_stages([wanted()], TOKENS, 20, 1000, cut_stages(history, 8))
+    assert describe_caps([wanted()], planned, TOKENS, 1000, done=8) == []
+
+
+def test_what_is_left_of_a_domain_s_epochs_by_rounding_is_no_sample():
+    sizes, epochs = {"a": 1003, "b": 40_000_000}, {"max_epochs": 1.5}
+    shares = [{"a": 0.9, "b": 0.1}, {"a": 0.5, "b": 0.5}]
+    stages = [wanted(3_000, weights=shares[0], **epochs), wanted(weights=shares[1], **epochs)]
+    first, second = plan_stages(stages, sizes, 10_003, 1000)
+    assert first.weights["a"] == pytest.approx(0.5015)
+    assert second.weights == {"b": 1.0}
+
+
+def test_a_change_is_described_from_its_first_step():
+    was = (PlannedStage(9, 16, "none", True, True, {"code": 1.0}),)
+    shares = {"code": 0.25, "prose": 0.75}
+    now = (*cut_stages(was, 4), PlannedStage(5, 32, "chunk", True, True, shares))
+    said = describe_change(was, now)
+    assert said == "from step 5 on: code 25.0%, prose 75.0%; sequences of 32 by chunk"
+    assert describe_change(was, was) == ""

@@ -45,6 +45,7 @@ MACHINE = Machine("Some Processor", 2, 8 << 30, "Linux x86_64, Python 3.11.7")
 STAGE = PlannedStage(65, 128, "best_fit", True, True, {"code": 0.75, "prose": 0.25})
 GIVEN = Given(
     stages=(STAGE,),
+    asked="",
     optimizer="muon",
     learning_rate=2e-3,
     schedule=ScheduleSettings(),

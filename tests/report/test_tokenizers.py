@@ -7,7 +7,7 @@ from danlu.tokenizer.measure import Comparison, Figures
 def measured(name, tokens, note=""):
     one = Figures(texts=2, bytes=1_500_000, words=300_000, tokens=tokens, unknown=3, returned=1, seconds=0.5)
     groups = {"code": one, "<b>web": one}
-    return Comparison(name, 1000, one, groups, {"en": one}, note)
+    return Comparison(name, 1000, one, groups, {"en": one}, "fastokens", note)
 
 
 def test_row():
@@ -24,6 +24,8 @@ def test_page(tmp_path):
         "mine, 1,000",
         "t5",
         "3.75",
+        "encoded by",
+        "fastokens",
         "By domain",
         "By language",
         "&lt;b&gt;web",

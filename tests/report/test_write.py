@@ -58,6 +58,7 @@ def make_plan() -> Plan:
         choices=(Choice("train.micro_batch", "8", "fits in memory"),),
         machine=Machine("A processor", 2, 1_000_000_000, "Linux"),
         stages=(PlannedStage(STEPS, 64, "best_fit", True, True, {"code": 0.8, "prose": 0.2}),),
+        asked="",
         micro_batches=(8,),
     )
 

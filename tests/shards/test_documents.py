@@ -1,5 +1,6 @@
 """The order of the documents depends on their ids alone, and each can be read and traced."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,8 +8,8 @@ import pytest
 
 from danlu.errors import MismatchError, MissingError
 from danlu.rng import hash_text
-from danlu.shards.documents import list_token_domains, open_documents
-from danlu.shards.shard import provenance_path
+from danlu.shards.documents import DomainDocuments, list_token_domains, open_documents
+from danlu.shards.shard import provenance_path, read_header
 
 LENGTHS = [5, 2, 9, 3, 30, 4, 7]
 
@@ -106,3 +107,14 @@ def test_the_fingerprint_is_of_what_was_chosen(tmp_path, write_domain):
 def test_numbers_that_do_not_ascend(tmp_path, write_domain, numbers):
     with pytest.raises(ValueError, match="must ascend"):
         open_documents(write_domain(tmp_path, "prose", LENGTHS)).select(np.array(numbers), "hard")
+
+
+def test_texts_that_stand_twice_are_told_apart(tmp_path, write_domain):
+    """Documents of one id are in the order of their shards, and count up."""
+    documents = open_documents(write_domain(tmp_path, "prose", LENGTHS, shards=3))
+    assert not documents.occurrences().any()
+    few = [replace(shard, id_hashes=shard.id_hashes // np.uint64(2**62)) for shard in documents.shards]
+    again = DomainDocuments("prose", few, [read_header(shard.path) for shard in documents.shards])
+    hashes = again.id_hashes()
+    for value in np.unique(hashes):
+        assert again.occurrences()[hashes == value].tolist() == list(range((hashes == value).sum()))

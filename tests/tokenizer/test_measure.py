@@ -6,7 +6,7 @@ import math
 import pytest
 
 from danlu.errors import InputError
-from danlu.tokenizer.measure import Figures, Given, Labelled, compare
+from danlu.tokenizer.measure import Figures, Labelled, TokenizerFile, compare
 from small_tokenizers import TEXT, train
 
 TEXTS = [
@@ -27,7 +27,7 @@ def data(tmp_path_factory):
 
 
 def test_figures_by_hand(data):
-    chars, unknown, *_ = compare(TEXTS, [Given(data[0], "bytes"), Given(data[1], "unknown")])
+    chars, unknown, *_ = compare(TEXTS, [TokenizerFile(data[0], "bytes"), TokenizerFile(data[1], "unknown")])
     assert (chars.total.texts, chars.total.bytes) == (3, 11 + 15 + 15)
     # Each Chinese character is a word; the sign and the snowman are none.
     assert chars.total.words == 2 + 4 + 2
@@ -46,7 +46,7 @@ def test_figures_by_hand(data):
 
 
 def test_groups_add_up(data):
-    for one in compare(TEXTS * 300, [Given(data[0], "x")]):
+    for one in compare(TEXTS * 300, [TokenizerFile(data[0], "x")]):
         for groups in (one.domains, one.languages):
             total = Figures()
             for figures in groups.values():
@@ -72,26 +72,38 @@ def test_baselines():
 
 def test_baselines_have_no_more_words_than_the_largest(data):
     texts = [Labelled(" ".join(f"w{i}" for i in range(j, j + 900)), "d", "") for j in range(0, 5000, 100)]
-    *_, words = compare(texts, [Given(data[0], "x")])
+    *_, words = compare(texts, [TokenizerFile(data[0], "x")])
     assert words.vocab_size == json.loads(data[0])["model"]["vocab"].__len__()
 
 
 def test_a_tokenizer_without_eos_is_measured_with_a_note(data):
     description = json.loads(data[0].replace(b"<|end_of_text|>", b"<|enough|>"))
-    given = Given(json.dumps(description).encode(), "odd")
+    given = TokenizerFile(json.dumps(description).encode(), "odd")
     assert "end-of-text" in given.note
     assert compare(TEXTS, [given])[0].note == given.note
 
 
 def test_special_names_and_long_texts_are_plain_text(data, tmp_path):
-    given = Given(train(tmp_path, [TEXT], vocab_size=500).path.read_bytes(), "long")
+    given = TokenizerFile(train(tmp_path, [TEXT], vocab_size=500).path.read_bytes(), "long")
     one, *_ = compare([Labelled(TEXT + "<|end_of_text|>", "d", "")], [given])
     assert one.total.returned == 1
 
 
+def test_the_speed_is_that_of_what_danlu_encodes_with(data, tmp_path):
+    """The package that is named encodes, and its ids are those of the other."""
+    pytest.importorskip("fastokens")
+    byte_level = TokenizerFile(train(tmp_path, [TEXT], vocab_size=500).path.read_bytes(), "fast")
+    chars = TokenizerFile(data[0], "slow")
+    texts = [Labelled(TEXT, "d", ""), Labelled("", "d", "")]
+    one, other, *baselines = compare(texts, [byte_level, chars])
+    assert (one.encoder, other.encoder) == ("fastokens", "tokenizers")
+    assert {baseline.encoder for baseline in baselines} == {""}
+    assert one.total.tokens == len(byte_level._tokenizer.encode(TEXT, add_special_tokens=False).ids)
+
+
 def test_refusals(data):
     with pytest.raises(InputError, match="--text"):
-        compare([], [Given(data[0], "x")])
+        compare([], [TokenizerFile(data[0], "x")])
     with pytest.raises(InputError, match="bad"):
-        Given(b"{", "bad")
+        TokenizerFile(b"{", "bad")
     assert all(math.isnan(rate) for rate in Figures().rates().values())

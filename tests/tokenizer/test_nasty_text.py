@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from danlu.tokenizer.codec import BYTE_TOKENS, SPACE, SPECIAL_TOKENS, UNK, Codec
-from danlu.tokenizer.fast import FastEncoder
+from danlu.tokenizer.encoder import Encoder
 from small_tokenizers import KINDS, LOSSLESS, TEXT, train
 
 NASTY = {
@@ -145,9 +145,11 @@ def test_the_accelerator_gives_identical_ids(kind, pairs):
     pytest.importorskip("fastokens")
     pair, codec = pairs[kind], pairs[kind].codec
     texts = [*NASTY.values(), *FORGED, *(f"a{name}b {name}" for name in FORGED), "\n".join(NASTY.values())]
-    fast = FastEncoder.make(json.dumps(codec._description), lambda t: list(map(pair.ids, t)), [""], ["a"])
-    assert fast is not None
-    for ids, text in zip(fast.encode(texts), texts, strict=True):
+    fast = Encoder(Tokenizer.from_str(json.dumps(codec._description)), codec._description, [""])
+    fast.compare_first(["a"])
+    encoded = fast.encode(texts)
+    assert fast.by == "fastokens"
+    for ids, text in zip(encoded, texts, strict=True):
         assert ids.dtype == np.uint32
         assert ids.tolist() == pair.ids(text)
 

@@ -78,6 +78,24 @@ def test_known_patterns_allow_cuts(name):
     assert not allows_cuts(description)
 
 
+@pytest.mark.parametrize(
+    ("change", "allowed"),
+    [
+        ({}, True),
+        ({"content": "b\n\\"}, False),
+        ({"lstrip": True}, False),
+        ({"special": True, "lstrip": True}, True),
+    ],
+    ids=["word", "line break", "space in front", "special"],
+)
+def test_added_tokens_that_may_lie_on_a_cut_forbid_it(change, allowed):
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = make_pretokenizer("llama3", byte_level=False)
+    token = {"content": "b", "special": False, "lstrip": False}
+    description = json.loads(tokenizer.to_str()) | {"added_tokens": [token | change]}
+    assert allows_cuts(description) == allowed
+
+
 @given(text=TEXTS)
 def test_training_pieces_keep_all_text(text):
     assert "".join(training_pieces(text * 3, 7)) == text * 3

@@ -2,9 +2,9 @@
 
 import pytest
 
-from danlu.errors import MismatchError, MissingError
+from danlu.errors import DamagedError, MismatchError, MissingError
 from danlu.shards.documents import open_documents
-from danlu.tokens.blocked import FILE, block_documents, read_blocked
+from danlu.tokens.blocked import FILE, block_documents, block_from_the_start, read_blocked
 
 
 @pytest.fixture
@@ -38,3 +38,24 @@ def test_a_line_of_another_run(tmp_path, documents):
     (tmp_path / FILE).write_text('{"id": "gone", "from_step": 3}\n')
     with pytest.raises(MismatchError, match="blocks 'gone'"):
         read_blocked(tmp_path, documents)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *('{"id": "code-1"}', '{"from_step": 3}', '{"id": "code-1", "from_step": "3"}', "not json", "[1, 2]"),
+        *('{"id": "code-1", "from_step": 0}', '{"id": 5, "from_step": 3}', '{"id": "code-1", "from_step": 3'),
+    ],
+)
+def test_a_line_that_is_none_is_named(tmp_path, documents, line):
+    (tmp_path / FILE).write_text(f'{{"id": "code-2", "from_step": 3}}\n{line}\n')
+    with pytest.raises(DamagedError, match=r"blocked\.jsonl, line 2 is none of"):
+        read_blocked(tmp_path, documents)
+
+
+def test_a_training_that_starts_over_never_shows_them(tmp_path, documents):
+    block_from_the_start(tmp_path)
+    assert not (tmp_path / FILE).exists()
+    block_documents(tmp_path, documents, ["code-2"], 8)
+    block_from_the_start(tmp_path)
+    assert list(read_blocked(tmp_path, documents)["code"].values()) == [0]

@@ -8,7 +8,7 @@ import pytest
 from danlu.mixture.stages import PlannedStage
 from danlu.records import PAD_DOCUMENT
 from danlu.tokens import index
-from danlu.tokens.explain import explain_mixture, warn_cut_orders
+from danlu.tokens.explain import describe_packing, explain_mixture, warn_orders
 
 DOMAINS = {"code": [33, 5, 18, 40] * 12, "prose": [9, 21] * 14}
 
@@ -17,6 +17,7 @@ DOMAINS = {"code": [33, 5, 18, 40] * 12, "prose": [9, 21] * 14}
 def small_groups(monkeypatch):
     monkeypatch.setattr(index, "GROUP_TOKENS", 200)
     monkeypatch.setattr(index, "GROUP_SAMPLES", 4)
+    monkeypatch.setattr(index, "ORDERED_GROUP_SAMPLES", 4)
 
 
 def stages(**changes):
@@ -53,11 +54,32 @@ def test_rows_are_what_is_shown(make_batches, open_stages, tmp_path):
 
 def test_an_order_that_ends_in_mid_epoch_is_said(make_batches, open_stages, tmp_path):
     batches = make_batches(DOMAINS)
-    assert warn_cut_orders(batches) == []
+    assert warn_orders(batches) == []
     ranks = {
         (name, "-tokens"): np.argsort(-batches.documents[name].lengths, kind="stable") for name in DOMAINS
     }
     opened = open_stages(tmp_path, stages(order_by={"code": "-tokens"}), 64, ranks=ranks)
-    (said,) = warn_cut_orders(opened)
+    (said,) = warn_orders(opened)
     assert "stage 4 reads 'code' in the order of -tokens and ends in mid-epoch" in said
-    assert "with the smallest tokens are not in it" in said
+    assert said.endswith("of its tokens with the smallest tokens")
+
+
+def test_an_order_of_one_group_is_none_and_said(make_batches, open_stages, tmp_path, monkeypatch):
+    batches = make_batches(DOMAINS)
+    ranks = {("prose", "tokens"): np.argsort(batches.documents["prose"].lengths, kind="stable")}
+    monkeypatch.setattr(index, "ORDERED_GROUP_SAMPLES", 1000)
+    opened = open_stages(tmp_path, stages(order_by={"prose": "tokens"}), 64, ranks=ranks)
+    (said,) = warn_orders(opened)
+    assert said.endswith("has too little text for it: all samples are one group, which is shuffled")
+
+
+def test_what_packing_did_is_said_of_every_domain(make_batches, tmp_path):
+    batches = make_batches({"prose": [8, 8, 20, 3], "code": [16]})
+    (_, code), (kind, prose) = describe_packing(batches)
+    assert code == (
+        "code: 1 samples of 16 tokens, 100.00% filled (0 tokens of padding; 1 samples at least), "
+        "0 of 1 documents cut, 0 tokens dropped"
+    )
+    assert kind == "best_fit"
+    assert "prose: 3 samples of 16 tokens, 81.25% filled (9 tokens of padding; 3 samples" in prose
+    assert "1 of 4 documents cut, 0 tokens dropped" in prose

@@ -11,7 +11,6 @@ from danlu.tokens import index as module
 from danlu.tokens.index import (
     Cutting,
     build_index,
-    describe_packing,
     group_bounds,
     load_index,
     whole_documents,
@@ -137,15 +136,3 @@ def test_shard_that_changed_on_disk_is_named(directory):
 def test_lengths_do_not_share_an_index(directory):
     assert load(directory, 16).packing.samples != load(directory, 32).packing.samples
     assert len(list(directory.glob("index-*"))) == 2
-
-
-def test_what_packing_did_is_said_of_every_domain(tmp_path, write_domain):
-    write_domain(tmp_path, "prose", [8, 8, 20, 3], shards=2)
-    write_domain(tmp_path, "code", [16])
-    code, prose = describe_packing(tmp_path, 16, "best_fit").splitlines()
-    assert code == (
-        "  code: 1 samples of 16 tokens by best_fit, 100.00% filled (0 tokens of padding; 1 samples at least), "
-        "0 of 1 documents cut, 0 tokens dropped"
-    )
-    assert "prose: 3 samples of 16 tokens by best_fit, 81.25% filled (9 tokens of padding; 3 samples" in prose
-    assert "1 of 4 documents cut, 0 tokens dropped" in prose

@@ -200,8 +200,7 @@ def test_the_remainder_is_ordered_too(length, before):
 
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_documents_of_a_group_each_are_in_order_exactly(packing, monkeypatch):
-    monkeypatch.setattr(index, "GROUP_TOKENS", 1)
-    monkeypatch.setattr(index, "GROUP_SAMPLES", 1)
+    monkeypatch.setattr(index, "ORDERED_GROUP_SAMPLES", 1)
     run = Run(
         {"ash": (16, 20, 30, 48, 17, 25, 40)}, (stage(20, 16, {"ash": 1}, packing, order_by={"ash": "-x"}),)
     )

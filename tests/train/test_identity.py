@@ -20,7 +20,7 @@ DATA = {"code": "c", "prose": "p"}
 
 
 def of(stages: Any = STAGES, data: Any = DATA, tokenizer: str = "t", **changes: Any) -> dict[str, Any]:
-    return identity(parse(tables(**changes)), stages, data, tokenizer)
+    return identity(parse(tables(**changes)), stages, "", data, tokenizer)
 
 
 def same(saved: dict[str, Any], now: dict[str, Any], step: int = 15) -> None:

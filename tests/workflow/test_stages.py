@@ -233,7 +233,7 @@ def trainer(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Replaces measuring and training; returns the recipes that were measured."""
     measured: list[Any] = []
 
-    def measure_plan(recipe: Any, run: Path, history: Any) -> Any:
+    def measure_plan(recipe: Any, run: Path) -> Any:
         measured.append(recipe)
         return a_plan(recipe)
 

@@ -85,14 +85,27 @@ def do_through(last: str, recipe: str, settings: list[str] | None, dry_run: bool
     With `look` the settings are those of a question: they are not saved with the run.
     """
     from danlu.workflow.run import hold, resolve
-    from danlu.workflow.stages import through
+    from danlu.workflow.stages import through, would_rebuild
 
     run = resolve(recipe, settings or ())
+    if look and settings and (stage := would_rebuild(run)):
+        raise UsageError(
+            f"--set {settings[0]}{' and more' if settings[1:] else ''} would make the {stage} of {run.directory} anew; "
+            f"--set only asks here. Ask it of a run of its own: --set name={run.directory.name}-2"
+        )
     if dry_run:
         show_outlook(run, last)
         return
     with hold(run, save=not (look and settings)):
         through(run, last)
+
+
+def refuse_page(page: Path) -> None:
+    """Before anything is measured."""
+    if page.is_dir() or page.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"--page {page}: name a file that ends in .html")
+    if not next(folder for folder in page.parents if folder.exists()).is_dir():
+        raise UsageError(f"--page {page}: its folder is a file")
 
 
 def show_outlook(run: Run, last: str = "training", as_json: bool = False, fresh: bool = False) -> None:

@@ -14,6 +14,7 @@ from danlu.cli.options import (
     RecipeOrRun,
     Settings,
     do_through,
+    refuse_page,
     show,
     show_json,
     size,
@@ -23,7 +24,7 @@ from danlu.cli.texts import given_texts, held_out_texts, run_of
 from danlu.errors import InputError, MissingError, UsageError
 
 if TYPE_CHECKING:
-    from danlu.tokenizer.measure import Comparison, Given
+    from danlu.tokenizer.measure import Comparison, TokenizerFile
 
 _SHOWN_GROUPS = 8
 
@@ -86,7 +87,7 @@ def measure(
     from danlu.tokenizer.measure import compare
 
     if page:
-        _refuse_page(page)
+        refuse_page(page)
     if not text and document != "file":
         raise UsageError("--document says what a document of --text is; without --text it has no effect")
     limit = size(most, "--bytes")
@@ -106,22 +107,14 @@ def measure(
         show(f"{page} shows them as pictures")
 
 
-def _refuse_page(page: Path) -> None:
-    """Before anything is measured."""
-    if page.is_dir() or page.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"--page {page}: name a file that ends in .html")
-    if not next(folder for folder in page.parents if folder.exists()).is_dir():
-        raise UsageError(f"--page {page}: its folder is a file")
-
-
-def _reader(name: str, may_be_expanded: bool) -> Given:
+def _reader(name: str, may_be_expanded: bool) -> TokenizerFile:
     """The tokenizer that is named by its file, its folder, its recipe or its run."""
-    from danlu.tokenizer.measure import Given
+    from danlu.tokenizer.measure import TokenizerFile
     from danlu.tokenizer.train import load_file
 
     path = _file_of(name)
     try:
-        return Given(load_file(path), name)
+        return TokenizerFile(load_file(path), name)
     except InputError as error:
         if not may_be_expanded:
             raise
@@ -151,8 +144,10 @@ def _file_of(name: str) -> Path:
 def _tables(measured: Sequence[Comparison]) -> Iterator[str]:
     from danlu.report.tokenizers import HEADER, row_of
 
-    rows: list[tuple[str, ...]] = [("tokenizer", "vocabulary", *HEADER)]
-    yield table(rows + [(one.name, f"{one.vocab_size:,}", *row_of(one.total)) for one in measured])
+    rows: list[tuple[str, ...]] = [("tokenizer", "vocabulary", *HEADER, "encoded by")]
+    yield table(
+        rows + [(one.name, f"{one.vocab_size:,}", *row_of(one.total), one.encoder or "-") for one in measured]
+    )
     for title in ("domain", "language"):
         groups = [getattr(one, f"{title}s") for one in measured]
         names = sorted(groups[0], key=lambda name: -groups[0][name].bytes)
@@ -181,6 +176,7 @@ def _as_values(one: Comparison) -> dict[str, Any]:
     return {
         "name": one.name,
         "vocab_size": one.vocab_size,
+        "encoder": one.encoder or None,
         "note": one.note,
         "total": values(one.total),
         "domains": {name: values(figures) for name, figures in one.domains.items()},

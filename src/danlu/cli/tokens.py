@@ -14,6 +14,7 @@ from danlu.cli.options import (
     Settings,
     cell,
     do_through,
+    refuse_page,
     show,
     show_json,
     table,
@@ -49,7 +50,9 @@ def explain(
     settings: Settings = None,
     page: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.html", help="Where the picture goes; RUN/mixture.html if not said."),
+        typer.Option(
+            metavar="FILE.html", help="Where the picture goes; RUN/mixture.html where --set asks nothing."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,16 +66,18 @@ def explain(
     from danlu.workflow.run import resolve
     from danlu.workflow.stages import tokens_stand
 
-    if page and page.suffix != ".html":
-        raise UsageError(f"--page {page}: it is a page; name a file that ends in .html")
+    if page:
+        refuse_page(page)
     run = resolve(recipe, settings or ())
     if not tokens_stand(run):
         do_through("tokens", recipe, settings, dry_run=False, look=True)
     if run.recipe.train.minutes is not None and not (run.directory / "plan.json").is_file():
         do_through("plan", recipe, settings, dry_run=False, look=True)
     explained = explain_run(run)
-    page = page or run.directory / "mixture.html"
-    write_mixture_page(page, explained.rows)
+    if page is None and not settings:
+        page = run.directory / "mixture.html"
+    if page:
+        write_mixture_page(page, explained.rows)
     if as_json:
         show_json(explained.rows)
     else:
@@ -80,7 +85,8 @@ def explain(
         show(table([_SHOWN, *(tuple(map(cell, row.values())) for row in rows)]))
     for note in explained.notes:
         say(f"note: {note}")
-    say(f"{page} shows it")
+    if page:
+        say(f"{page} shows it")
 
 
 def export(

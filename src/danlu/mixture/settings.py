@@ -61,8 +61,10 @@ class Slice(Section):
 
 def check_name(name: str) -> str:
     """A slice's name as it is. Raises ValueError where it is none, because it becomes a folder's."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"a slice cannot be called {name!r}; write letters, digits, _, - and . only")
+    if not _NAME.fullmatch(name) or len(name.encode()) > 100:
+        raise ValueError(
+            f"a slice cannot be called {name!r}; write up to 100 letters, digits, _, - and . only"
+        )
     return name
 
 

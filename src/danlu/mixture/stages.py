@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from danlu.errors import RecipeError
 from danlu.log import human
@@ -31,8 +32,11 @@ class WantedStage:
     until_tokens: int | None = None
 
     def settings(self) -> dict[str, object]:
-        """What decides its samples, to be compared: a weight of 0 says the same as no weight."""
-        mixture = self.mixture.model_dump(mode="json", exclude_none=True)
+        """What decides its samples, to be compared: a weight of 0 says the same as no weight.
+
+        Slices are left out: they are of the whole run.
+        """
+        mixture = self.mixture.model_dump(mode="json", exclude_none=True, exclude={"slice"})
         mixture["weights"] = {name: share for name, share in self.mixture.weights.items() if share}
         rest = {name: getattr(self, name) for name in ("packing", "document_mask", "reset_positions")}
         return {"mixture": mixture, "tokens": rest, "train": {"sequence_length": self.sequence_length}}
@@ -89,12 +93,18 @@ def describe_caps(
     planned: Sequence[PlannedStage],
     domain_tokens: Mapping[str, int],
     batch_tokens: int,
+    done: int = 0,
 ) -> list[str]:
-    """A sentence for each domain that max_epochs holds below the share that the recipe asks for."""
+    """A sentence for each domain that max_epochs holds below the share that the recipe asks for.
+
+    Stages that end within the first `done` steps are past, and not spoken of.
+    """
     said = []
     total_steps = sum(stage.steps for stage in planned)
-    for number, (stage, first, _) in enumerate(_bounds(wanted, total_steps, batch_tokens), 1):
-        given = cut_stages(planned, first + 1)[-1].weights
+    for number, (stage, first, stop) in enumerate(_bounds(wanted, total_steps, batch_tokens), 1):
+        if stop <= done:
+            continue
+        given = cut_stages(planned, max(first, done) + 1)[-1].weights
         free = stage.mixture.model_copy(update={"max_epochs": math.inf})
         where = f"stage {number}: " if len(wanted) > 1 else ""
         for name, share in resolve_weights(free, domain_tokens, batch_tokens).items():
@@ -104,6 +114,23 @@ def describe_caps(
                     f"max_epochs = {stage.mixture.max_epochs:g}; the others get the rest"
                 )
     return said
+
+
+def describe_change(was: Sequence[PlannedStage], now: Sequence[PlannedStage]) -> str:
+    """From which step on other shares are read than were planned, and which; "" where none are."""
+    for step in sorted({0, *_ends(was), *_ends(now)})[:-1]:
+        old, new = (cut_stages(stages, step + 1)[-1] for stages in (was, now))
+        if replace(old, steps=1) != replace(new, steps=1):
+            shares = ", ".join(f"{name} {weight:.1%}" for name, weight in sorted(new.weights.items()))
+            return (
+                f"from step {step + 1:,} on: {shares}; sequences of {new.sequence_length:,} by {new.packing}"
+            )
+    return ""
+
+
+def _ends(stages: Sequence[PlannedStage]) -> list[int]:
+    """The steps after which each stage is over."""
+    return list(accumulate(stage.steps for stage in stages))
 
 
 def cut_stages(stages: Sequence[PlannedStage], steps: int) -> tuple[PlannedStage, ...]:

@@ -116,7 +116,14 @@ def cap_epochs(
         taken[name] = min(left * free[name] / weight_left, limits[name])
         left -= taken[name]
         weight_left -= free[name]
-    return _normalised({name: tokens for name, tokens in taken.items() if tokens > 0})
+    # What rounding leaves of a domain that has had its epochs in earlier stages is no sample.
+    least = Fraction(total_tokens, SHARE_UNIT)
+    ended = {
+        name
+        for name in taken
+        if not taken[name] or ((seen or {}).get(name) and taken[name] == limits[name] < least)
+    }
+    return _normalised({name: tokens for name, tokens in taken.items() if name not in ended})
 
 
 def most_tokens(

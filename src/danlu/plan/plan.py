@@ -46,6 +46,8 @@ class Given:
 
     stages: tuple[PlannedStage, ...]
     """Of the whole run; their steps are its length."""
+    asked: str
+    """A digest of what the stages were planned from."""
     optimizer: str
     learning_rate: float
     schedule: ScheduleSettings
@@ -85,6 +87,7 @@ class Plan:
     choices: tuple[Choice, ...]
     machine: Machine
     stages: tuple[PlannedStage, ...]
+    asked: str
     micro_batches: tuple[int, ...]
     """Sequences of one forward pass in each stage."""
 
@@ -158,6 +161,7 @@ def make_plan(shape: Shape, train: TrainSettings, machine: Machine, given: Given
         ),
         machine=machine,
         stages=stages,
+        asked=given.asked,
         micro_batches=tuple(micro.sequences for micro in micros),
     )
 

@@ -93,8 +93,8 @@ def _pictures(measured: Sequence[Comparison]) -> Html:
 
 
 def _totals(measured: Sequence[Comparison]) -> Html:
-    rows = [[one.name, f"{one.vocab_size:,}", *row_of(one.total)] for one in measured]
-    return table(["tokenizer", "vocabulary", *HEADER], rows)
+    rows = [[one.name, f"{one.vocab_size:,}", *row_of(one.total), one.encoder or "-"] for one in measured]
+    return table(["tokenizer", "vocabulary", *HEADER, "encoded by"], rows)
 
 
 def _groups(

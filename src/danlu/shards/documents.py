@@ -74,6 +74,18 @@ class DomainDocuments:
         hashes: UInt64s = np.concatenate([shard.id_hashes for shard in self.shards])
         return hashes[starts[self._shard_of] + self._row_of]
 
+    def occurrences(self) -> Ints:
+        """Of each document, how many before it in the shards have its hash: 0 but for texts that stand twice."""
+        hashes: UInt64s = np.concatenate([shard.id_hashes for shard in self.shards])
+        order = np.argsort(hashes, kind="stable")
+        places = np.arange(len(order))
+        new = np.append(True, hashes[order][1:] != hashes[order][:-1])
+        before = np.empty(len(order), dtype=np.int64)
+        before[order] = places - np.maximum.accumulate(np.where(new, places, 0))
+        starts = np.append(0, np.cumsum([len(shard.id_hashes) for shard in self.shards])[:-1])
+        found: Ints = before[starts[self._shard_of] + self._row_of]
+        return found
+
     def __len__(self) -> int:
         return len(self.lengths)
 

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer, pre_tokenizers
 
 from danlu.errors import InputError, MissingError
-from danlu.tokenizer.fast import FastEncoder
-from danlu.tokenizer.pretokens import allows_cuts, cut_safely
+from danlu.tokenizer.encoder import Encoder
 
 BOS, EOS, PAD, UNK = "<|begin_of_text|>", "<|end_of_text|>", "<|pad|>", "<|unk|>"
 SPECIAL_TOKENS = (BOS, EOS, PAD)
@@ -47,9 +46,7 @@ PROBES = (
 _BOS_NAMES = (BOS, "<s>", "<bos>", "<|bos|>", "<|startoftext|>")
 _EOS_NAMES = (EOS, "<|endoftext|>", "</s>", "<eos>", "<|eos|>")
 _PAD_NAMES = (PAD, "<pad>", "<|padding|>", "[PAD]", "<|finetune_right_pad_id|>")
-_ENCODED_CHARACTERS = 8192
 _SHOWN_BEFORE, _SHOWN_BEHIND = 8, 4
-_UNTRIED = object()
 _BYTE_SYMBOLS = frozenset(pre_tokenizers.ByteLevel.alphabet())
 
 
@@ -58,8 +55,7 @@ class Codec:
 
     def __init__(self, tokenizer: Tokenizer, description: Mapping[str, Any], sha256: str, where: str) -> None:
         self._tokenizer = tokenizer
-        self._fast: FastEncoder | object | None = _UNTRIED
-        tokenizer.encode_special_tokens = True
+        self._encoder = Encoder(tokenizer, description, PROBES)
         special = {t["content"]: int(t["id"]) for t in description.get("added_tokens") or () if t["special"]}
         eos = _first(special, _EOS_NAMES)
         if eos is None:
@@ -68,7 +64,6 @@ class Codec:
                 f"documents could not be told apart. Add one, or let danlu train a tokenizer"
             )
         bos, pad = _first(special, _BOS_NAMES), _first(special, _PAD_NAMES)
-        self._allows_cuts = allows_cuts(description)
         self._description = description
         self.is_byte_level = _is_byte_level(description)
         """Whether one character of a token stands for one byte."""
@@ -81,7 +76,6 @@ class Codec:
         self.pad_id: int = eos if pad is None else pad
         self.vocab_size: int = max(tokenizer.get_vocab(with_added_tokens=True).values()) + 1
         self._special_ids = frozenset(special.values())
-        self._special_names = tuple(special)
         plain = tokenizer.get_vocab(with_added_tokens=False)
         self.missing_bytes = sorted(_BYTE_SYMBOLS - plain.keys()) if self.is_byte_level else []
         """Byte symbols that the vocabulary lacks: such bytes of a text are lost. None in a tokenizer of ours."""
@@ -111,9 +105,6 @@ class Codec:
             raise InputError(
                 f"{where} is not a readable tokenizer.json ({error}); restore it or train it again"
             ) from error
-        # A file may ask for its texts to be cut or padded; a corpus must be neither.
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         _refuse_silent_losses(description, where)
         return cls(tokenizer, description, hashlib.sha256(data).hexdigest(), where)
 
@@ -125,22 +116,10 @@ class Codec:
     def encode_documents(self, texts: Sequence[str]) -> list[npt.NDArray[np.uint32]]:
         """BOS + ids + EOS of each text, in the library's threads; the ids equal `encode`.
 
-        Through `fastokens` where it is installed and agrees, see `danlu.tokenizer.fast`.
+        Through `fastokens` where it is installed and agrees, see `danlu.tokenizer.encoder`.
         """
-        if self._fast is _UNTRIED and texts:
-            data = json.dumps(self._description)
-            probes = [*PROBES, *(f"x{name} y{name}" for name in self._special_names)]
-            self._fast = FastEncoder.make(data, self._encode_all, probes, texts)
-        if isinstance(self._fast, FastEncoder):
-            return [self._document(ids) for ids in self._fast.encode(texts)]
-        return [self._document(ids) for ids in self._encode_all(texts)]
-
-    def _encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """Long texts are encoded in pieces where that changes nothing: the library slows down on them."""
-        cut = [cut_safely(text, _ENCODED_CHARACTERS) if self._allows_cuts else [text] for text in texts]
-        flat = [piece for pieces in cut for piece in pieces]
-        encodings = iter(self._tokenizer.encode_batch_fast(flat, add_special_tokens=False))
-        return [[number for _ in pieces for number in next(encodings).ids] for pieces in cut]
+        self._encoder.compare_first(texts)
+        return [self._document(ids) for ids in self._encoder.encode(texts)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids, special tokens left out; bytes that are no UTF-8 become U+FFFD."""
@@ -198,7 +177,7 @@ class Codec:
                     f"it. Give that piece of the model so low a score that it is never chosen, or train a tokenizer"
                 )
 
-    def _document(self, ids: Sequence[int] | npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    def _document(self, ids: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
         document = np.empty(len(ids) + 2, dtype=np.uint32)
         document[0], document[-1] = self.bos_id, self.eos_id
         document[1:-1] = ids

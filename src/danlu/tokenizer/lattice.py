@@ -18,13 +18,14 @@ Trie = tuple[Ints, Ints, Floats]
 """Keys (slots,) node * 2^21 + character or -1; values (slots, 2) child node and piece or -1; log probabilities."""
 
 _KEY_BITS = 21
-_HASH = np.uint64(0x9E3779B97F4A7C15)
+HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4)."""
 
 
 @nb.njit(cache=True, nogil=True)
 def _find(keys: Ints, key: int) -> int:
     """The slot of a key, or the empty one where it would be."""
-    slot = np.int64((np.uint64(key) * _HASH) >> np.uint64(32)) & (len(keys) - 1)
+    slot = np.int64((np.uint64(key) * HASH_MULTIPLIER) >> np.uint64(32)) & (len(keys) - 1)
     while keys[slot] >= 0 and keys[slot] != key:
         slot = (slot + 1) & (len(keys) - 1)
     return int(slot)

@@ -1,9 +1,10 @@
 """Measures tokenizers side by side: bytes a token, fertility, unknown rate, texts that come back, encoding speed.
 
 Decides: fertility is tokens a word (Rust et al. 2021), a word being a run of letters and digits, each Chinese character
-and kana one of its own; speed is MB of UTF-8 by second of processor time, over all threads. Two baselines stand beside:
-a token a character, and a token a word or punctuation mark, each with the vocabulary of the other half of the texts, as
-large as the largest that is measured. Costs: the texts are held in memory and encoded and decoded once a tokenizer.
+and kana one of its own; speed is that of what builds shards, MB of UTF-8 by second of processor time, over all threads.
+Two baselines stand beside: a token a character, and a token a word or punctuation mark, each with the vocabulary of the
+other half of the texts, as large as the largest that is measured. Costs: the texts are held in memory and encoded and
+decoded once a tokenizer.
 """
 
 from __future__ import annotations
@@ -21,13 +22,12 @@ from tokenizers import Tokenizer
 
 from danlu.errors import InputError
 from danlu.rng import hash_text
-from danlu.tokenizer.codec import Codec, unknown_id
-from danlu.tokenizer.pretokens import allows_cuts, cut_safely
+from danlu.tokenizer.codec import PROBES, Codec, unknown_id
+from danlu.tokenizer.encoder import Encoder
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _WORD_OR_SIGN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
-_ENCODED_CHARACTERS = 8192
 _BATCH = 256
 
 
@@ -83,6 +83,8 @@ class Comparison:
     total: Figures
     domains: dict[str, Figures]
     languages: dict[str, Figures]
+    encoder: str = ""
+    """The package that encodes with it, whose speed it is; "" for a baseline."""
     note: str = ""
     """Why danlu could not train with it, where that is so."""
 
@@ -93,6 +95,10 @@ class Reader(Protocol):
     name: str
     vocab_size: int
     note: str
+
+    @property
+    def encoder(self) -> str:
+        """See Comparison."""
 
     def read(self, texts: Sequence[str]) -> tuple[list[Figures], float]:
         """Tokens, unknown ones and whether it came back, of each text; and the seconds that encoding took."""
@@ -110,7 +116,7 @@ def compare(texts: Sequence[Labelled], readers: Iterable[Reader]) -> list[Compar
     return measured
 
 
-class Given:
+class TokenizerFile:
     """A tokenizer of a file, also one that danlu would not train with."""
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -125,21 +131,23 @@ class Given:
             self._tokenizer = Tokenizer.from_buffer(data)
         except Exception as error:  # the library raises plain Exception
             raise InputError(f"{name} is not a readable tokenizer.json ({error})") from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._tokenizer.encode_special_tokens = True
-        self._cuts = allows_cuts(description)
+        self._encoder = Encoder(self._tokenizer, description, PROBES)
         self._unknown = unknown_id(description, self._tokenizer.get_vocab(with_added_tokens=False))
         self.vocab_size = max(self._tokenizer.get_vocab().values()) + 1
 
+    @property
+    def encoder(self) -> str:
+        """See Comparison."""
+        return self._encoder.by
+
     def read(self, texts: Sequence[str]) -> tuple[list[Figures], float]:
         """See Reader."""
+        # Not measured: what is done once, however much text follows.
+        self._encoder.compare_first(texts)
         begun = time.process_time()
-        cut = [cut_safely(text, _ENCODED_CHARACTERS) if self._cuts else [text] for text in texts]
-        flat = [piece for pieces in cut for piece in pieces]
-        encodings = iter(self._tokenizer.encode_batch_fast(flat, add_special_tokens=False))
-        ids = [[number for _ in pieces for number in next(encodings).ids] for pieces in cut]
+        encoded = self._encoder.encode(texts)
         seconds = time.process_time() - begun
+        ids = [numbers.tolist() for numbers in encoded]
         decoded = self._tokenizer.decode_batch(ids, skip_special_tokens=True)
         return [
             Figures(
@@ -154,7 +162,7 @@ class Given:
 class _Baseline:
     """Every part of a text is a token, known where it is among the most frequent of the other half of the texts."""
 
-    note = ""
+    note = encoder = ""
 
     def __init__(
         self, name: str, split: Callable[[str], list[str]], texts: Sequence[Labelled], most: int
@@ -181,7 +189,7 @@ class _Baseline:
 
 
 def _measure(texts: Sequence[Labelled], sizes: Sequence[tuple[int, int]], reader: Reader) -> Comparison:
-    comparison = Comparison(reader.name, reader.vocab_size, Figures(), {}, {}, reader.note)
+    total, domains, languages = Figures(), dict[str, Figures](), dict[str, Figures]()
     rows = sorted(zip(texts, sizes, strict=True), key=lambda row: (row[0].domain, row[0].language))
     # A batch is of one group, so that its seconds are the group's.
     for (domain, language), group in groupby(rows, lambda row: (row[0].domain, row[0].language)):
@@ -191,10 +199,11 @@ def _measure(texts: Sequence[Labelled], sizes: Sequence[tuple[int, int]], reader
             for one, (_, (size, words)) in zip(figures, batch, strict=False):
                 one.texts, one.bytes, one.words = 1, size, words
             for one in figures:
-                comparison.total.add(one)
-                comparison.domains.setdefault(domain, Figures()).add(one)
-                comparison.languages.setdefault(language or "not told", Figures()).add(one)
-    return comparison
+                total.add(one)
+                domains.setdefault(domain, Figures()).add(one)
+                languages.setdefault(language or "not told", Figures()).add(one)
+    # Asked afterwards: what encodes is chosen at the first texts, and may be left.
+    return Comparison(reader.name, reader.vocab_size, total, domains, languages, reader.encoder, reader.note)
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:

@@ -65,7 +65,13 @@ def make_word_splitter() -> pre_tokenizers.PreTokenizer:
 
 def allows_cuts(description: Mapping[str, Any]) -> bool:
     """Whether a tokenizer.json (as JSON values) uses one of the patterns as it is, so that cuts are safe."""
-    return description.get("normalizer") is None and description.get("pre_tokenizer") in _known()
+    # An added token is looked for before the pattern: it may lie on a cut, or take white space in front of it.
+    added = (token for token in description.get("added_tokens") or () if not token["special"])
+    return (
+        description.get("normalizer") is None
+        and description.get("pre_tokenizer") in _known()
+        and not any("\n" in token["content"] or token["lstrip"] for token in added)
+    )
 
 
 @cache

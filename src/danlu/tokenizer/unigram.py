@@ -27,14 +27,13 @@ from danlu.tokenizer.feed import (
     room_for,
     unreachable_score,
 )
-from danlu.tokenizer.lattice import Trie, expectation, insert_all, losses, viterbi_counts
+from danlu.tokenizer.lattice import HASH_MULTIPLIER, Trie, expectation, insert_all, losses, viterbi_counts
 from danlu.tokenizer.pretokens import make_pretokenizer
 from danlu.tokenizer.settings import TokenizerSettings
 from danlu.tokenizer.subwords import mark_special
 
 _MOST_SEEDS, _LEAST_SEEDS, _SEEDS_PER_TOKEN = 1_000_000, 100_000, 20
 _LEAST_SEED_COUNT = 2
-_HASH = np.uint64(0x9E3779B97F4A7C15)
 _SUB_ITERATIONS = 2
 _SHRINKING = 0.75
 _MARGIN = 1.1
@@ -165,7 +164,7 @@ def _seeds(segments: Segments, alphabet: Sequence[str], longest: int, most: int)
         fits = np.flatnonzero(room >= length)
         if not len(fits):
             break
-        hashes[fits] = hashes[fits] * _HASH + segments.codes[fits + length - 1].astype(np.uint64)
+        hashes[fits] = hashes[fits] * HASH_MULTIPLIER + segments.codes[fits + length - 1].astype(np.uint64)
         _, first, inverse = np.unique(hashes[fits], return_index=True, return_inverse=True)
         counts = np.bincount(inverse, weights[fits])
         often = np.flatnonzero(counts >= _LEAST_SEED_COUNT)

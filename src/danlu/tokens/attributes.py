@@ -127,10 +127,12 @@ def _cells(batch: pa.RecordBatch, column: str) -> Values:
 def _join(
     documents: DomainDocuments, corpus: Path, split: str, hashes: UInt64s, found: Mapping[str, Values]
 ) -> dict[str, Values]:
-    """Each document's values, found by the hash of its id; of two rows with one hash the first."""
+    """Each document's values, found by the hash of its id; of several rows with one hash each document has its own,
+    because ledger and shards have the same order.
+    """
     order = np.argsort(hashes, kind="stable")
     ordered, wanted = hashes[order], documents.id_hashes()
-    places = np.searchsorted(ordered, wanted)
+    places = np.searchsorted(ordered, wanted) + documents.occurrences()
     there = places < len(ordered)
     there[there] = ordered[places[there]] == wanted[there]
     if not there.all():

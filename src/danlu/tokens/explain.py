@@ -79,18 +79,37 @@ def explain_mixture(batches: Batches, batch_tokens: int) -> list[MixtureRow]:
     return rows
 
 
-def warn_cut_orders(batches: Batches) -> list[str]:
-    """A sentence for each ordered domain of which a stage leaves an epoch unfinished."""
+def describe_packing(batches: Batches) -> list[tuple[str, str]]:
+    """(packing, a sentence) for each cutting of a domain: how its text fills the samples of the stages that read it."""
+    legs = {(name, leg.cutting): leg for stage in batches.stages for name, leg in stage.legs.items()}
+    said = []
+    for (name, cutting), leg in legs.items():
+        stats = leg.index.stats
+        sentence = (
+            f"{name}: {stats.samples:,} samples of {cutting.sequence_length:,} tokens, {stats.efficiency:.2%} filled "
+            f"({stats.padding:,} tokens of padding; {stats.lower_bound:,} samples at least), "
+            f"{stats.documents_cut:,} of {stats.documents:,} documents cut, {stats.dropped:,} tokens dropped"
+        )
+        said.append((cutting.packing, sentence))
+    return said
+
+
+def warn_orders(batches: Batches) -> list[str]:
+    """A sentence for each ordered domain whose order a stage does not show: in mid-epoch, or of one group."""
     warnings = []
     for number, stage in enumerate(batches.stages, 1):
         shown: Mapping[str, int] = stage.shown(stage.end - stage.first_sample)
         for name, attribute in stage.planned.order_by.items():
-            epochs = stage.legs[name].epochs(shown[name])
-            if epochs % 1.0:
+            leg = stage.legs[name]
+            what = f"stage {number} reads {name!r} in the order of {attribute}"
+            if len(leg.index.group_offsets) < 3:
+                warnings.append(
+                    f"{what}, but has too little text for it: all samples are one group, which is shuffled"
+                )
+            elif (epochs := leg.epochs(shown[name])) % 1.0:
                 which = "smallest" if attribute.startswith("-") else "largest"
                 warnings.append(
-                    f"stage {number} reads {name!r} in the order of {attribute} and ends in mid-epoch, after "
-                    f"{epochs:.3f} epochs: the {1 - epochs % 1.0:.1%} of its tokens with the {which} "
-                    f"{attribute.removeprefix('-')} are not in it"
+                    f"{what} and ends in mid-epoch, after {epochs:.3f} epochs: the last pass leaves out the "
+                    f"{1 - epochs % 1.0:.1%} of its tokens with the {which} {attribute.removeprefix('-')}"
                 )
     return warnings

@@ -1,7 +1,8 @@
 """The packed index of a domain: which pieces of which documents make each sample, for one length and packing.
 
 Decides: documents in their order are cut into groups of equal size (about 4M tokens, at least 64 of the longest
-samples) and each group is packed alone, so that memory is bounded and groups can be shuffled as wholes. Guarantees:
+samples) and each group is packed alone, so that memory is bounded and groups can be shuffled as wholes; those of an
+ordered domain are of 16 samples, within which its order is shuffled. Guarantees:
 computed once, stored beside the shards with a checksum, rebuilt when a shard changed; shards are verified whenever
 the index is built, so a shard that was changed on disk is named, not trained on. Costs: one packing of the domain;
 32 bytes a piece on disk.
@@ -19,13 +20,15 @@ from danlu.errors import DamagedError, InputError, MissingError
 from danlu.files import digest
 from danlu.records import Ints
 from danlu.rng import hash_text
-from danlu.shards.documents import DomainDocuments, list_token_domains, open_documents
+from danlu.shards.documents import DomainDocuments
 from danlu.shards.shard import FORMAT, verify_shard
 from danlu.shards.tensor_file import open_tensors, verify_tensors, write_tensors
 from danlu.tokens.packing import Packing, PackingStats, pack, packing_stats
 
 GROUP_TOKENS = 4_194_304
 GROUP_SAMPLES = 64
+ORDERED_GROUP_SAMPLES = 16
+"""Of a domain with an order, which holds from group to group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def whole_documents(lengths: Ints, ranks: Ints | None = None) -> Pieces:
 def build_index(domain: str, pieces: Pieces, cutting: Cutting) -> DomainIndex:
     """Packs pieces group by group."""
     length, kind = cutting.sequence_length, cutting.packing
-    bounds = group_bounds(pieces.lengths, length)
+    bounds = group_bounds(pieces.lengths, length, ordered=bool(cutting.order_by))
     packings = [pack(pieces.lengths[a:b], length, kind) for a, b in itertools.pairwise(bounds)]
     packed = _joined(packings, bounds, length)
     group_offsets = np.concatenate([[0], np.cumsum([part.samples for part in packings])]).astype(np.int64)
@@ -92,10 +95,11 @@ def require_sample(domain: str, tokens: int, sequence_length: int) -> None:
         )
 
 
-def group_bounds(lengths: Ints, sequence_length: int) -> Ints:
+def group_bounds(lengths: Ints, sequence_length: int, ordered: bool = False) -> Ints:
     """The first piece of each group, then the number of pieces: groups of about equal tokens, none empty."""
     total = int(lengths.sum())
-    groups = max(1, total // max(GROUP_TOKENS, GROUP_SAMPLES * sequence_length))
+    tokens = max(GROUP_TOKENS, GROUP_SAMPLES * sequence_length)
+    groups = max(1, total // (ORDERED_GROUP_SAMPLES * sequence_length if ordered else tokens))
     starts = np.cumsum(lengths) - lengths
     targets = np.array([group * total // groups for group in range(groups)], dtype=np.int64)
     return np.unique(np.append(np.searchsorted(starts, targets), len(lengths))).astype(np.int64)
@@ -132,20 +136,6 @@ def load_index(
     arrays = {name: getattr(index.packing, name) for name in _ARRAYS} | {"groups": index.group_offsets}
     write_tensors(path, arrays, {"format": FORMAT, "shards": state})
     return index
-
-
-def describe_packing(tokens: Path, sequence_length: int, kind: str) -> str:
-    """How the training text of each domain fills its samples, for the terminal; the indexes are built if need be."""
-    lines = []
-    for domain in list_token_domains(tokens, "train"):
-        documents = open_documents(tokens / "train" / domain)
-        stats = load_index(tokens / "train", documents, Cutting(sequence_length, kind)).stats
-        lines.append(
-            f"  {domain}: {stats.samples:,} samples of {sequence_length:,} tokens by {kind}, {stats.efficiency:.2%} "
-            f"filled ({stats.padding:,} tokens of padding; {stats.lower_bound:,} samples at least), "
-            f"{stats.documents_cut:,} of {stats.documents:,} documents cut, {stats.dropped:,} tokens dropped"
-        )
-    return "\n".join(lines)
 
 
 _ARRAYS = ("documents", "starts", "lengths", "offsets")

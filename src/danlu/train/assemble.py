@@ -6,7 +6,7 @@ when it is another training; never a silent fresh start.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from danlu.optim.rates import resolve_rates
 from danlu.plan.plan import Plan
 from danlu.precision.choose import resolve_precision
 from danlu.recipe import Recipe
+from danlu.shards.documents import DomainDocuments
 from danlu.tokenizer.codec import Codec
 from danlu.tokens.batches import Batches, open_batches
 from danlu.tokens.blocked import read_blocked
@@ -43,14 +44,16 @@ def assemble(recipe: Recipe, run: Path, plan: Plan) -> Trainer:
     return _restored(build(recipe, run, plan))
 
 
-def build(recipe: Recipe, run: Path, plan: Plan) -> Trainer:
-    """The trainer of a run before its first step."""
+def build(
+    recipe: Recipe, run: Path, plan: Plan, documents: Mapping[str, DomainDocuments] | None = None
+) -> Trainer:
+    """The trainer of a run before its first step; `documents` are its training text where that is open already."""
     # 1. where: the device and the number format
     device = resolve_device(recipe)
     precision = resolve_precision(recipe.precision, device)
     # 2. what is read: tokenizer, then samples in their order
     codec = Codec.load(run / "tokenizer" / "tokenizer.json")
-    batches = open_data(recipe, run, codec, plan.stages)
+    batches = open_data(recipe, run, codec, plan.stages, documents)
     # 3. what is trained: the network with its first weights
     shape = resolve_shape(recipe.model, codec.vocab_size)
     network = build_network(recipe, shape, device)
@@ -72,7 +75,7 @@ def build(recipe: Recipe, run: Path, plan: Plan) -> Trainer:
         optimizer=optimizer,
         batches=batches,
         log=RunLog(run),
-        identity=identity(recipe, plan.stages, batches.fingerprints, codec.sha256),
+        identity=identity(recipe, plan.stages, plan.asked, batches.fingerprints, codec.sha256),
     )
 
 
@@ -85,11 +88,24 @@ def resolve_device(recipe: Recipe) -> torch.device:
     return torch.device("cuda" if available and wanted != "cpu" else "cpu")
 
 
-def open_data(recipe: Recipe, run: Path, codec: Codec, stages: Sequence[PlannedStage]) -> Batches:
-    """The training samples of a run in the order that its stages give."""
+def training_documents(recipe: Recipe, run: Path, codec: Codec) -> dict[str, DomainDocuments]:
+    """The training text of each domain of a run, the recipe's slices cut out."""
     documents = open_domains(run / "tokens", "train", run / "corpus", recipe.mixture.slice, codec)
     if not documents:
         raise MissingError(f"{run / 'tokens' / 'train'} holds no token shards; build the tokens first")
+    return documents
+
+
+def open_data(
+    recipe: Recipe,
+    run: Path,
+    codec: Codec,
+    stages: Sequence[PlannedStage],
+    documents: Mapping[str, DomainDocuments] | None = None,
+) -> Batches:
+    """The training samples of a run in the order that its stages give; `documents` where they are open already."""
+    if documents is None:
+        documents = training_documents(recipe, run, codec)
     ordered = sorted({pair for stage in stages for pair in stage.order_by.items()})
     return open_batches(
         documents,

@@ -8,7 +8,7 @@ Without `[[stage]]` a run is one stage. No torch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from danlu.checkpoint.manifest import STATE
 from danlu.checkpoint.steps import newest_good, step_path
 from danlu.config import differences
 from danlu.errors import MismatchError
-from danlu.files import read_json
+from danlu.files import digest, read_json
 from danlu.mixture.settings import MixtureSettings
-from danlu.mixture.stages import PlannedStage, WantedStage, cut_stages
+from danlu.mixture.stages import PlannedStage, WantedStage, cut_stages, plan_stages, settings_until
 from danlu.recipe import Recipe, with_defaults
 from danlu.tokens.settings import PackingSettings
 from danlu.train.settings import StageSettings, StageTrain
@@ -42,7 +42,7 @@ _FREE = {
 
 
 def identity(
-    recipe: Recipe, stages: Sequence[PlannedStage], data: Mapping[str, str], tokenizer: str
+    recipe: Recipe, stages: Sequence[PlannedStage], asked: str, data: Mapping[str, str], tokenizer: str
 ) -> dict[str, Any]:
     """The settings that decide the weights, the stages, and the fingerprints of each domain and of the tokenizer."""
     settings = recipe.model_dump(mode="json", exclude_none=True)
@@ -55,7 +55,7 @@ def identity(
         settings["train"].pop(length, None)
     settings["train"]["total_tokens"] = sum(stage.steps for stage in stages) * recipe.train.batch_tokens
     rows = [asdict(stage) for stage in stages]
-    return {**settings, "stages": rows, "data": dict(data), "tokenizer": tokenizer}
+    return {**settings, "stages": rows, "asked": asked, "data": dict(data), "tokenizer": tokenizer}
 
 
 def require_same(saved: dict[str, Any], now: dict[str, Any], run: Path, step: int) -> None:
@@ -93,13 +93,43 @@ def stages_of(settings: Mapping[str, Any]) -> list[WantedStage]:
     ]
 
 
-def trained_stages(checkpoints: Path) -> tuple[PlannedStage, ...]:
-    """What the newest good checkpoint of a run was trained on; nothing where there is none."""
+@dataclass(frozen=True)
+class Course:
+    """The stages of a run, and a digest of what was asked for: the recipe's stages, the text, the length.
+
+    As long as the same is asked for, a run keeps its stages as they were planned first.
+    """
+
+    stages: tuple[PlannedStage, ...]
+    asked: str
+    done: int = 0
+    """Steps that are trained."""
+    was: tuple[PlannedStage, ...] = ()
+    """The stages as they were planned before something else was asked for; empty where nothing else was."""
+
+
+def chart_course(
+    recipe: Recipe, domain_tokens: Mapping[str, int], total_steps: int, checkpoints: Path
+) -> Course:
+    """The stages of the recipe; of the newest checkpoint those that are trained, or all where the same is asked."""
+    wanted, batch_tokens = wanted_stages(recipe), recipe.train.batch_tokens
+    asked = digest([settings_until(wanted, total_steps, total_steps, batch_tokens), dict(domain_tokens)])
+    before = _trained(checkpoints)
+    if before is None:
+        return Course(plan_stages(wanted, domain_tokens, total_steps, batch_tokens), asked)
+    if before.asked == asked:
+        return before
+    history = cut_stages(before.stages, before.done)
+    stages = plan_stages(wanted, domain_tokens, total_steps, batch_tokens, history)
+    return Course(stages, asked, before.done, before.stages)
+
+
+def _trained(checkpoints: Path) -> Course | None:
     newest = newest_good(checkpoints)
     if newest is None:
-        return ()
+        return None
     identity = read_json(step_path(checkpoints, newest.step) / STATE)["identity"]
-    return cut_stages(read_stages(identity["stages"]), newest.step)
+    return Course(read_stages(identity["stages"]), identity["asked"], newest.step)
 
 
 def read_stages(rows: Sequence[Mapping[str, Any]]) -> tuple[PlannedStage, ...]:
@@ -127,4 +157,4 @@ def _up_to(identity: dict[str, Any], step: int) -> dict[str, Any]:
     domains = {domain for stage in stages for domain in stage.weights}
     rows = {str(number): asdict(stage) for number, stage in enumerate(stages, 1)}
     data = {name: value for name, value in identity["data"].items() if name in domains}
-    return {**identity, "stages": rows, "data": data}
+    return {**identity, "stages": rows, "data": data, "asked": ""}

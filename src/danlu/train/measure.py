@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from danlu.errors import RecipeError
 from danlu.log import human
-from danlu.mixture.stages import PlannedStage, describe_caps, plan_stages
+from danlu.mixture.stages import describe_caps, describe_change, plan_stages
 from danlu.mixture.weights import most_tokens
 from danlu.model.count import count_parameters
 from danlu.model.shape import Shape, resolve_shape
@@ -36,49 +36,55 @@ from danlu.plan.plan import (
 )
 from danlu.precision.choose import resolve_precision
 from danlu.recipe import Recipe
+from danlu.shards.documents import DomainDocuments
 from danlu.tokenizer.codec import Codec
-from danlu.tokens.domains import open_domains
-from danlu.train.assemble import build, resolve_device
-from danlu.train.identity import wanted_stages
+from danlu.tokens.explain import describe_packing
+from danlu.train.assemble import build, open_data, resolve_device, training_documents
+from danlu.train.identity import Course, chart_course, wanted_stages
 from danlu.train.step import train_step
 
 _WARM_UP_STEPS = 2
 _TIMED_STEPS = 3
 
 
-def measure_plan(recipe: Recipe, run: Path, history: Sequence[PlannedStage] = ()) -> Plan:
+def measure_plan(recipe: Recipe, run: Path) -> Plan:
     """The plan of a run, with its speed measured and its tokens fixed. Writes nothing.
 
-    `history`: the stages that were trained already; the plan begins with them.
+    A run that is trained in part keeps the stages of that part.
     """
     codec = Codec.load(run / "tokenizer" / "tokenizer.json")
     shape = resolve_shape(recipe.model, codec.vocab_size)
-    domains = open_domains(run / "tokens", "train", run / "corpus", recipe.mixture.slice, codec)
-    available = {name: documents.tokens for name, documents in domains.items()}
-    seconds, process_bytes = _rehearse(recipe, run, shape, available)
+    documents = training_documents(recipe, run, codec)
+    available = {name: some.tokens for name, some in documents.items()}
+    seconds, process_bytes = _rehearse(recipe, run, shape, documents)
     speed = recipe.train.batch_tokens / seconds
     most = max(most_tokens(wanted.mixture, available) for wanted in wanted_stages(recipe))
     tokens, reason = _total_tokens(recipe, speed, most)
     steps = whole_steps(tokens, recipe.train.batch_tokens)
-    stages = plan_stages(wanted_stages(recipe), available, steps, recipe.train.batch_tokens, history)
-    return with_speed(_plan(recipe, shape, available, stages, process_bytes, reason), speed)
+    course = chart_course(recipe, available, steps, run / "checkpoints")
+    packing = describe_packing(open_data(recipe, run, codec, course.stages, documents))
+    plan = _plan(recipe, shape, available, course, process_bytes, reason)
+    said = (Choice("tokens.packing", kind, sentence) for kind, sentence in packing)
+    return with_speed(replace(plan, choices=(*plan.choices, *said)), speed)
 
 
-def _rehearse(recipe: Recipe, run: Path, shape: Shape, available: Mapping[str, int]) -> tuple[float, int]:
+def _rehearse(
+    recipe: Recipe, run: Path, shape: Shape, documents: Mapping[str, DomainDocuments]
+) -> tuple[float, int]:
     """Seconds a step (the median: the fastest would promise too much), and bytes of the process without its network.
 
     A rehearsal of the first stage is shorter than a warm-up may be, and may need more epochs of a small text than the
     run allows.
     """
     first = wanted_stages(recipe)[0]
-    endless = first.mixture.model_copy(update={"max_epochs": math.inf})
-    steps = _WARM_UP_STEPS + _TIMED_STEPS
-    stages = plan_stages(
-        [replace(first, mixture=endless, until_tokens=None)], available, steps, recipe.train.batch_tokens
+    endless = replace(
+        first, mixture=first.mixture.model_copy(update={"max_epochs": math.inf}), until_tokens=None
     )
+    available = {name: some.tokens for name, some in documents.items()}
+    stages = plan_stages([endless], available, _WARM_UP_STEPS + _TIMED_STEPS, recipe.train.batch_tokens)
     rehearsed = recipe.model_copy(update={"schedule": ScheduleSettings()})
-    plan = _plan(rehearsed, shape, {}, stages, process_bytes=0)
-    trainer = build(rehearsed, run, plan)
+    plan = _plan(rehearsed, shape, {}, Course(stages, ""), process_bytes=0)
+    trainer = build(rehearsed, run, plan, documents)
     process_bytes = resident_bytes() - plan.memory.parameters - plan.memory.optimizer
     seconds = []
     for number in range(plan.steps):
@@ -115,11 +121,12 @@ def _plan(
     recipe: Recipe,
     shape: Shape,
     available: Mapping[str, int],
-    stages: tuple[PlannedStage, ...],
+    course: Course,
     process_bytes: int,
     length_reason: str = "",
 ) -> Plan:
-    """The plan of some stages; `available` has the training tokens of each domain, empty for the rehearsal."""
+    """The plan of a course; `available` has the training tokens of each domain, empty for the rehearsal."""
+    stages = course.stages
     batch_tokens = recipe.train.batch_tokens
     tokens = sum(stage.steps for stage in stages) * batch_tokens
     rates = resolve_rates(recipe.optimizer, count_parameters(shape).non_embedding, tokens)
@@ -127,11 +134,14 @@ def _plan(
     if length_reason:
         choices.append(Choice("train.tokens", human(tokens), length_reason))
     if available:
-        caps = describe_caps(wanted_stages(recipe), stages, available, batch_tokens)
+        caps = describe_caps(wanted_stages(recipe), stages, available, batch_tokens, course.done)
         choices += [Choice("mixture", "capped", cap) for cap in caps]
+    if course.was and (change := describe_change(course.was, stages)):
+        choices.append(Choice("mixture", "changed", change))
     dtype = resolve_precision(recipe.precision, resolve_device(recipe)).dtype
     given = Given(
         stages=stages,
+        asked=course.asked,
         optimizer=recipe.optimizer.kind,
         learning_rate=rates.learning_rate,
         schedule=recipe.schedule,

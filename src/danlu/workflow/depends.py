@@ -47,7 +47,12 @@ def tokenizer(run: Run) -> Stage:
         settings |= {"seed": run.recipe.seed, "mixture": {"weights": sample_weights(run)}}
     built = _built(run, "corpus")
     if has_checkpoints(run.directory) and (manifest := read_manifest(_earlier(run, "tokenizer"))):
-        built = manifest["inputs"]  # a training keeps its vocabulary, also where a domain came to the corpus
+        # A training keeps its vocabulary, also where weights change or a domain comes to the corpus.
+        built = manifest["inputs"]
+        sampled = {
+            key: manifest["settings"][key] for key in ("seed", "mixture") if key in manifest["settings"]
+        }
+        settings = {**_section(run, "tokenizer"), **sampled}
     return Stage("tokenizer", directory, settings, built, section=TokenizerSettings)
 
 

@@ -5,19 +5,27 @@ Costs: each function opens the newest verified checkpoint once; torch is importe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from danlu.checkpoint.steps import list_steps, step_path
-from danlu.errors import DamagedError, MissingError
+from danlu.errors import DamagedError, MismatchError, MissingError
 from danlu.files import digest
 from danlu.log import say
 from danlu.monitor.runlog import RunLog
+from danlu.rng import hash_text
 from danlu.workflow.depends import final_evaluations
 from danlu.workflow.run import Run
+from danlu.workflow.training import refuse_another_training
+
+if TYPE_CHECKING:
+    from danlu.mixture.stages import PlannedStage
+    from danlu.shards.documents import DomainDocuments
+    from danlu.tokenizer.codec import Codec
 
 BASELINE_BYTES = 50_000_000
 """Of each side at most: more training text moves the byte statistics no further, and xz is slow."""
@@ -26,19 +34,23 @@ BASELINE_BYTES = 50_000_000
 def evaluate_run(run: Run) -> list[dict[str, Any]]:
     """Measures all the validation text under the newest checkpoint; the rows also go to evaluations.jsonl."""
     from danlu.evaluate.baselines import baselines
+    from danlu.train.assemble import training_documents
     from danlu.train.session import open_session
     from danlu.train.validate import Validation, held_out
 
     session = open_session(run.recipe, run.directory)
-    validation = Validation(
-        held_out(run.recipe, run.directory, session.codec), session.codec, session.context, max_tokens=None
-    )
+    sides = {
+        "train": training_documents(run.recipe, run.directory, session.codec),
+        "validation": held_out(run.recipe, run.directory, session.codec),
+    }
+    validation = Validation(sides["validation"], session.codec, session.context, max_tokens=None)
     if not validation.domains:
         say("  nothing to measure: corpus.validation_share = 0 held no text out")
     rows = []
     with closing(RunLog(run.directory)) as log:
         for measured in validation.measure(session.token_losses):
-            simple = baselines(*(_text(run, split, measured.domain) for split in ("train", "validation")))
+            texts = (_text(run, split, documents[measured.domain]) for split, documents in sides.items())
+            simple = baselines(*texts)
             row = {
                 "step": session.step,
                 **asdict(measured),
@@ -65,6 +77,7 @@ def export_run(run: Run, directory: Path) -> dict[str, Any]:
     from danlu.evaluate.baselines import NAMES
     from danlu.export.card import CardInfo
     from danlu.export.huggingface import export_model
+    from danlu.mixture.stages import cut_stages
     from danlu.plan.plan import read_plan
     from danlu.train.session import open_session
 
@@ -80,7 +93,7 @@ def export_run(run: Run, directory: Path) -> dict[str, Any]:
         tokens=session.tokens,
         steps=session.step,
         sequence_length=session.context,
-        domain_tokens={row.domain: round(row.share * session.tokens) for row in plan.mixture},
+        domain_tokens=_tokens_seen(run, session.codec, cut_stages(plan.stages, session.step)),
         evaluations=evaluations,
         recipe_digest=digest(run.recipe.model_dump(mode="json")),
     )
@@ -125,26 +138,47 @@ def explain_run(run: Run) -> Explained:
 
     Nothing is measured and nothing is written but the index of packed samples.
     """
-    from danlu.mixture.stages import describe_caps, plan_stages
+    from danlu.mixture.stages import describe_caps, describe_change
     from danlu.plan.plan import whole_steps
     from danlu.tokenizer.codec import Codec
-    from danlu.tokens.domains import open_domains
-    from danlu.tokens.explain import explain_mixture, warn_cut_orders
-    from danlu.train.assemble import open_data
-    from danlu.train.identity import trained_stages, wanted_stages
+    from danlu.tokens.explain import explain_mixture, warn_orders
+    from danlu.train.assemble import open_data, training_documents
+    from danlu.train.identity import chart_course, wanted_stages
 
     recipe, batch_tokens = run.recipe, run.recipe.train.batch_tokens
     codec = Codec.load(run.directory / "tokenizer" / "tokenizer.json")
-    domains = open_domains(
-        run.directory / "tokens", "train", run.directory / "corpus", recipe.mixture.slice, codec
-    )
-    available = {name: documents.tokens for name, documents in domains.items()}
-    wanted, steps = wanted_stages(recipe), whole_steps(_total_tokens(run), batch_tokens)
-    history = trained_stages(run.directory / "checkpoints")
-    stages = plan_stages(wanted, available, steps, batch_tokens, history)
-    batches = open_data(recipe, run.directory, codec, stages)
-    notes = [*describe_caps(wanted, stages, available, batch_tokens), *warn_cut_orders(batches)]
-    return Explained([asdict(row) for row in explain_mixture(batches, batch_tokens)], notes)
+    documents = training_documents(recipe, run.directory, codec)
+    available = {name: some.tokens for name, some in documents.items()}
+    steps = whole_steps(_total_tokens(run), batch_tokens)
+    course = chart_course(recipe, available, steps, run.directory / "checkpoints")
+    batches = open_data(recipe, run.directory, codec, course.stages, documents)
+    caps = describe_caps(wanted_stages(recipe), course.stages, available, batch_tokens, course.done)
+    rows = [asdict(row) for row in explain_mixture(batches, batch_tokens)]
+    change = describe_change(course.was, course.stages) if course.was else ""
+    changes = [f"other than planned {change}"] if change else []
+    return Explained(rows, [*_refusal(run), *changes, *caps, *warn_orders(batches)])
+
+
+def _refusal(run: Run) -> Iterator[str]:
+    """Why the training that stands here would not go on with this recipe."""
+    try:
+        refuse_another_training(run.recipe, run.directory)
+    except MismatchError as error:
+        yield f"the training would refuse this: {error}"
+
+
+def _tokens_seen(run: Run, codec: Codec, stages: Sequence[PlannedStage]) -> dict[str, int]:
+    """Tokens of each domain that these stages show, padding left out."""
+    from danlu.tokens.explain import explain_mixture
+    from danlu.train.assemble import open_data
+
+    if not stages:
+        return {}
+    batches = open_data(run.recipe, run.directory, codec, stages)
+    seen: Counter[str] = Counter()
+    for row in explain_mixture(batches, run.recipe.train.batch_tokens):
+        seen[row.domain] += row.tokens
+    return dict(seen)
 
 
 def _total_tokens(run: Run) -> int:
@@ -197,15 +231,16 @@ def verify_steps(directory: Path) -> list[dict[str, Any]]:
     return verdicts
 
 
-def _text(run: Run, split: str, domain: str) -> bytes:
-    """The first documents of a split, up to BASELINE_BYTES."""
+def _text(run: Run, split: str, documents: DomainDocuments) -> bytes:
+    """The first documents of a domain of a split, of a slice its own alone, up to BASELINE_BYTES."""
     from danlu.read.store import list_parts, read_part
 
-    parts = list_parts(run.directory / "corpus", split, domain)
-    texts = (document.text.encode() for part in parts for document in read_part(part))
+    wanted = set(documents.id_hashes().tolist()) if run.recipe.mixture.slice else None
     joined = bytearray()
-    for text in texts:
-        joined += text + b"\n"
-        if len(joined) >= BASELINE_BYTES:
-            break
-    return bytes(joined[:BASELINE_BYTES])
+    for part in list_parts(run.directory / "corpus", split, documents.source_domain):
+        for document in read_part(part):
+            if wanted is None or hash_text(document.id) in wanted:
+                joined += document.text.encode() + b"\n"
+            if len(joined) >= BASELINE_BYTES:
+                return bytes(joined[:BASELINE_BYTES])
+    return bytes(joined)

@@ -15,6 +15,7 @@ from danlu.errors import MissingError, UsageError
 from danlu.files import lock, read_json, restore_directories, write_bytes, write_json
 from danlu.log import say
 from danlu.recipe import Recipe, dump_toml, load
+from danlu.tokens.blocked import block_from_the_start
 from danlu.toml import missing_recipe
 from danlu.workflow.training import refuse_another_training, remove_training
 
@@ -101,6 +102,7 @@ def clear(run: Run) -> None:
     """Removes the run's training and what follows from it, and says so; text, tokenizer and shards stay."""
     for name in remove_training(run.directory):
         say(f"--fresh: removed {run.directory / name}")
+    block_from_the_start(run.directory)
 
 
 def _existing(runs: Path) -> str:

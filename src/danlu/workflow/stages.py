@@ -119,6 +119,12 @@ def train_tokenizer_stage(run: Run) -> None:
             facts.update(make_tokenizer(run, directory))
 
 
+def would_rebuild(run: Run) -> str | None:
+    """The first stage before the plan that stands and is not what the recipe asks for; None where there is none."""
+    stale = ((name, why_stale(decides(run))) for name, decides, _ in PREPARATION[:3])
+    return next((name for name, why in stale if why not in (None, NEVER)), None)
+
+
 def tokens_stand(run: Run) -> bool:
     """Whether there are token shards, made from what the recipe says now."""
     return all(why_stale(decides(run)) is None for _, decides, _ in PREPARATION[:3])
@@ -128,17 +134,12 @@ def build_tokens_stage(run: Run) -> None:
     """Documents become shards of token ids; a build that was cut off goes on at the shard where it stopped."""
     stage = depends.tokens(run)
     if why := _begin(stage):
-        from danlu.tokens.index import describe_packing
         from danlu.workflow.curation import write_page
 
         remove_damaged(stage)
         report = encode_corpus(run, stage.directory)
         write_manifest(stage, report.to_json(), _accept(run, stage, why))
         say(describe_tokens(report))
-        for length, packing in dict.fromkeys(
-            (wanted.sequence_length, wanted.packing) for wanted in wanted_stages(run.recipe)
-        ):
-            say(describe_packing(stage.directory, length, packing))
         # Its funnel counts in tokens too, now that it is known how much text one holds.
         write_page(run)
 
@@ -149,12 +150,9 @@ def plan_stage(run: Run) -> None:
     if _begin(stage):
         settle_waiting()
         from danlu.plan.plan import write_plan
-        from danlu.train.identity import trained_stages
         from danlu.train.measure import measure_plan
 
-        history = trained_stages(run.directory / "checkpoints")
-        plan = measure_plan(_of_recorded_length(run), run.directory, history)
-        write_plan(run.directory / "plan.json", plan)
+        write_plan(run.directory / "plan.json", measure_plan(_of_recorded_length(run), run.directory))
         write_manifest(stage)
 
 
@@ -171,6 +169,9 @@ def train_stage(run: Run, limits: Limits | None = None) -> None:
 
     if has_checkpoints(run.directory):
         say(f"training: going on, {human(plan.tokens)} tokens in {plan.steps:,} steps as planned")
+        for choice in plan.choices:
+            if choice.value == "changed":
+                say(f"  {choice.key} {choice.value} {choice.reason}")
     else:
         say(f"training, as planned:\n{render(plan)}")
     inputs, domains = depends.training_inputs(run)

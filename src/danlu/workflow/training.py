@@ -8,7 +8,7 @@ Costs: one small JSON file. No torch.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ _OF_THE_TRAINING = (
     "events.jsonl",
     "heartbeat",
     "samples.jsonl",
-    "blocked.jsonl",
+    "mixture.html",
     "export",
     "report.html",
     IDENTITY,
@@ -48,8 +48,8 @@ _OF_THE_TRAINING = (
 
 def decisive_settings(recipe: Recipe) -> dict[str, Any]:
     """The parts of the recipe that decide the weights: text, tokenizer, data order, network, optimiser, length."""
-    settings = identity(recipe, (), {}, "")
-    for name in ("data", "stages"):
+    settings = identity(recipe, (), "", {}, "")
+    for name in ("data", "stages", "asked"):
         settings.pop(name)
     settings["train"].pop("total_tokens")
     whole = recipe.model_dump(mode="json", exclude_none=True)
@@ -119,19 +119,40 @@ def refuse_another_training(recipe: Recipe, directory: Path) -> None:
     steps = max(list_steps(directory / "checkpoints")[-1], 1)
     batch_tokens = recipe.train.batch_tokens
     fixed = differences(_without_stages(saved, saved), _without_stages(now, saved))
-    if not fixed:
-        total = recorded["total_tokens"] // batch_tokens
-        then, later = (
-            settings_until(stages_of(settings), total, steps, batch_tokens) for settings in (saved, now)
-        )
-        if then == later:
-            return
-    advice = (
-        f"\n{steps:,} steps are trained. What follows may be changed by [[stage]] tables, of which the first has what "
-        f"was until now and until_tokens = {steps * batch_tokens} or more"
-    )
     what = "another recipe; what differs (saved -> now)"
-    _refuse(directory, what, fixed or changed, "" if fixed else advice)
+    if fixed:
+        _refuse(directory, what, fixed)
+    total = recorded["total_tokens"] // batch_tokens
+    then, later = (
+        settings_until(stages_of(settings), total, steps, batch_tokens) for settings in (saved, now)
+    )
+    if trained := _differences_by_step(then, later):
+        advice = (
+            f"\n{steps:,} steps are trained. What follows may be changed by [[stage]] tables, of which the first has "
+            f"what was until now and until_tokens = {steps * batch_tokens} or more"
+        )
+        _refuse(directory, what, trained, advice)
+
+
+def _differences_by_step(then: Sequence[tuple[int, Any]], later: Sequence[tuple[int, Any]]) -> list[str]:
+    """What differs between two courses of (steps, settings), with the steps in which it does."""
+    ends = sorted(
+        {sum(steps for steps, _ in course[: n + 1]) for course in (then, later) for n in range(len(course))}
+    )
+    lines, first = [], 0
+    for end in ends:
+        old, new = (_at(course, first) for course in (then, later))
+        lines += [f"steps {first + 1:,} to {end:,}: {line}" for line in differences(old, new)]
+        first = end
+    return lines
+
+
+def _at(course: Sequence[tuple[int, Any]], step: int) -> Any:
+    for steps, settings in course:
+        if step < steps:
+            return settings
+        step -= steps
+    return {}
 
 
 def refuse_other_data(
@@ -152,15 +173,27 @@ def refuse_other_data(
 
 
 def _without_stages(settings: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings but for what stages may change, and for sources of domains that `saved` has none of."""
+    """Settings but for what stages may change, and for what is of domains that `saved` has none of."""
     rest = {key: value for key, value in settings.items() if key not in ("mixture", "stage")}
+    sources = [source["domain"] for source in saved["corpus"]["source"]]
+    known = {*sources, *saved["tokens"]["megatron"]}
     tokens = {
         key: value for key, value in settings["tokens"].items() if key not in PackingSettings.model_fields
     }
-    train = {key: value for key, value in settings["train"].items() if key not in StageTrain.model_fields}
-    known = {source["domain"] for source in saved["corpus"]["source"]}
-    sources = [source for source in settings["corpus"]["source"] if source["domain"] in known]
-    return {**rest, "tokens": tokens, "train": train, "corpus": {**settings["corpus"], "source": sources}}
+    for key in ("join", "megatron"):
+        tokens[key] = {domain: value for domain, value in tokens[key].items() if domain in known}
+    return {
+        **rest,
+        "tokens": tokens,
+        "train": {
+            key: value for key, value in settings["train"].items() if key not in StageTrain.model_fields
+        },
+        "corpus": {
+            **settings["corpus"],
+            "source": [source for source in settings["corpus"]["source"] if source["domain"] in known],
+        },
+        "slice": {name: cut for name, cut in settings["mixture"]["slice"].items() if cut["of"] in known},
+    }
 
 
 def remove_training(directory: Path) -> list[str]:
