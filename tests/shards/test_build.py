@@ -267,7 +267,7 @@ def test_what_is_no_longer_joined_is_made_again(corpus, tokenizer, real_codec, t
 def test_a_pair_becomes_a_domain(corpus, tokenizer, real_codec, tmp_path, capsys, monkeypatch):
     build_tokens(tokenizer, corpus, tmp_path / "one")
     export_pairs(tmp_path / "one", real_codec, tmp_path / "out")
-    monkeypatch.setattr("danlu.shards.pairs.SHARD_TOKENS", 500)
+    monkeypatch.setattr("danlu.shards.megatron_import.SHARD_TOKENS", 500)
     tokens, given = tmp_path / "tokens", {"books": tmp_path / "out" / "train" / "code"}
     report = build_tokens(tokenizer, corpus, tokens, workers=2, pairs=given)
     row = next(row for row in report.domains if row.domain == "books")

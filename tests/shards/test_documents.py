@@ -118,3 +118,15 @@ def test_texts_that_stand_twice_are_told_apart(tmp_path, write_domain):
     hashes = again.id_hashes()
     for value in np.unique(hashes):
         assert again.occurrences()[hashes == value].tolist() == list(range((hashes == value).sum()))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [((64, 4096), (66, 4096)), ((64, 65), (65, 65)), ((64, -1), (66, -1)), ((-1, -1), None)],
+)
+def test_the_process_may_open_a_file_more_for_each_shard(tokens, monkeypatch, before, after):
+    wanted = []
+    monkeypatch.setattr("resource.getrlimit", lambda _: before)
+    monkeypatch.setattr("resource.setrlimit", lambda _, limits: wanted.append(limits))
+    assert len(open_documents(tokens / "train" / "code").shards) == 2
+    assert wanted == ([after] if after else [])

@@ -7,12 +7,23 @@ import os
 import struct
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from danlu.errors import DamagedError, DanluError, InputError, MismatchError, MissingError
 from danlu.shards import megatron as module
 from danlu.shards.documents import open_documents
-from danlu.shards.megatron import MAGIC, beside, export_pairs, open_pair, write_pair
+from danlu.shards.megatron import (
+    MAGIC,
+    beside,
+    check_documents,
+    export_pairs,
+    map_pair,
+    open_pair,
+    write_pair,
+)
+from danlu.shards.shard import read_provenance
 
 index = module._index
 INTEGERS = {1: "<u1", 2: "<i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
@@ -98,6 +109,25 @@ def test_export_is_every_document_in_the_order_of_the_shards(tokens, codec, tmp_
     assert not list(tmp_path.glob("out/**/.tmp-*"))
 
 
+def test_names_are_those_of_the_shards_one_after_another(tokens, codec, tmp_path):
+    prefix = export_pairs(tokens, codec, tmp_path / "out")[0][0]
+    shards = open_documents(tokens / "train" / "code").shards
+    assert len(shards) > 1
+    tables = [read_provenance(s.path).append_column("bytes", pa.array(s.byte_counts)) for s in shards]
+    assert pq.read_table(beside(prefix, "documents.parquet")).equals(pa.concat_tables(tables))
+
+
+def test_names_that_cannot_be_read_leave_the_earlier_ones(tokens, codec, tmp_path):
+    prefix = export_pairs(tokens, codec, tmp_path / "out")[0][0]
+    names = beside(prefix, "documents.parquet")
+    before = names.read_bytes()
+    (tokens / "train" / "code" / "shard-00001.documents.parquet").write_bytes(b"damaged")
+    with pytest.raises(DamagedError, match=r"shard-00001\.documents\.parquet"):
+        export_pairs(tokens, codec, tmp_path / "out")
+    assert names.read_bytes() == before
+    assert not list((tmp_path / "out").glob("**/.tmp-*"))
+
+
 def test_export_again_is_the_same_bytes(tokens, codec, tmp_path):
     def files():
         export_pairs(tokens, codec, tmp_path / "out")
@@ -114,6 +144,19 @@ def test_pairs_of_others_are_read(tmp_path, code, modes):
     found = [pair.document(number).tolist() for number in range(len(pair))]
     assert found == [[3, 4, 5, 1], [], [], [7, 8, 9, 1]]
     assert read_by_layout(tmp_path / "a.b") == found if not modes else True
+
+
+def test_documents_are_checked_alone(tmp_path):
+    prefix = write_by_layout(tmp_path / "a", [[[3, 4]], [[5], [6]], [[7]]])
+    index = beside(prefix, "idx")
+    index.write_bytes(index.read_bytes()[:46] + struct.pack("<i", 9) + index.read_bytes()[50:])
+    pair = map_pair(prefix)
+    check_documents(pair, 0, 2)
+    assert pair.ends(0, 2).tolist() == [0, 2, 4]
+    assert pair.ends(1, 3).tolist() == [0, 2, 11]
+    assert pair.document(1).tolist() == [5, 6]
+    with pytest.raises(DamagedError, match=r"a\.bin is not the data"):
+        check_documents(pair, 2, 3)
 
 
 def test_sequences_may_lie_in_any_order(tmp_path):
@@ -162,7 +205,7 @@ def test_nothing_to_export(tmp_path, codec):
         export_pairs(tmp_path, codec, tmp_path / "out")
 
 
-def test_missing_and_damaged_pairs_are_named(tmp_path):
+def test_missing_and_damaged_pairs_are_named(tmp_path, monkeypatch):
     prefix = tmp_path / "a"
     with pytest.raises(MissingError, match=r"no .*a\.idx; an indexed dataset is"):
         open_pair(prefix)
@@ -188,9 +231,11 @@ def test_missing_and_damaged_pairs_are_named(tmp_path):
         good[:58] + struct.pack("<q", 1) + good[66:]: "do not rise",
         good[:66] + struct.pack("<q", 3) + good[74:]: "do not rise",
         good[:74] + struct.pack("<q", 1) + good[82:]: "do not rise",
+        good[:26] + struct.pack("<Q", 0) + good[34:58]: "do not rise",
     }
-    for data, said in changed.items():
+    for documents, (data, said) in itertools.product((1, 1000), changed.items()):
         beside(prefix, "idx").write_bytes(data)
+        monkeypatch.setattr(module, "_BLOCK_DOCUMENTS", documents)
         with pytest.raises(DamagedError, match=said):
             open_pair(prefix)
 

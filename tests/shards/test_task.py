@@ -15,7 +15,7 @@ from danlu.records import Document
 from danlu.shards import task as module
 from danlu.shards.join import PARTS
 from danlu.shards.megatron import beside, write_pair
-from danlu.shards.pairs import list_ranges
+from danlu.shards.megatron_import import list_ranges
 from danlu.shards.shard import open_shard, read_header, read_provenance
 from danlu.shards.task import (
     chunks,

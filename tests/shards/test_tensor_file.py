@@ -1,13 +1,15 @@
 """Files are plain safetensors, the same bytes every time, and damage of any kind is named."""
 
 import errno
+import os
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
 from danlu.errors import DamagedError, DanluError, MissingError
-from danlu.shards.tensor_file import open_tensors, verify_tensors, write_tensors
+from danlu.shards import tensor_file as module
+from danlu.shards.tensor_file import map_file, open_tensors, verify_tensors, write_tensors
 
 ARRAYS = {
     "ids": np.arange(7, dtype=np.uint16),
@@ -38,6 +40,33 @@ def test_round_trip(path):
 def test_maps_are_read_only(path):
     with pytest.raises(ValueError, match="read-only"):
         open_tensors(path)[0]["ids"][0] = 1
+
+
+def test_a_file_takes_one_map_and_gives_it_back(path, monkeypatch):
+    maps = []
+    monkeypatch.setattr(module, "map_file", lambda path: maps.append(map_file(path)) or maps[-1])
+    arrays, _ = open_tensors(path)
+    assert len(maps) == 1
+    with pytest.raises(BufferError):
+        maps[0].close()  # the arrays are views of it
+    arrays.clear()
+    maps[0].close()
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EMFILE, r"Too many open files.*ulimit -n"),
+        (errno.ENOMEM, r"Cannot allocate memory.*vm\.max_map_count"),
+    ],
+)
+def test_what_the_system_limits_is_named(path, monkeypatch, number, said):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("mmap.mmap", refuse)
+    with pytest.raises(DanluError, match=rf"t\.safetensors cannot be mapped into memory: {said}"):
+        open_tensors(path)
 
 
 def test_the_library_reads_it(path):

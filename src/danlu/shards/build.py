@@ -22,7 +22,7 @@ from danlu.log import say
 from danlu.read.store import list_domains, list_parts
 from danlu.shards.documents import SPLITS, list_shards
 from danlu.shards.join import Joined, join_domain, joined_part
-from danlu.shards.pairs import list_ranges
+from danlu.shards.megatron_import import list_ranges
 from danlu.shards.shard import open_shard
 from danlu.shards.task import counts_of, is_finished, make_shard, pair_task, part_task, remove_shard, stamp
 

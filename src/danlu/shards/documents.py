@@ -3,12 +3,14 @@
 Decides the order: by the 64-bit hash of the document id, so that it depends neither on files nor on a seed.
 Guarantees: the same ids give the same order; the number of a document never moves while the shards stay; some of a
 domain's documents (`select`) are in the same order, with numbers of their own.
-Costs: opening sorts the hashes (a second for ten million documents); tokens are read through memory maps.
+Costs: opening sorts the hashes (a second for ten million documents); tokens are read through memory maps, which
+take one file descriptor a shard: the limit of the process is raised for them.
 """
 
 from __future__ import annotations
 
 import copy
+import resource
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -131,6 +133,7 @@ def open_documents(directory: Path, codec: Codec | None = None) -> DomainDocumen
     paths = list_shards(directory)
     if not paths:
         raise MissingError(f"{directory} holds no shard-*.safetensors; build the tokens first")
+    _allow_files(len(paths))
     headers = [read_header(path) for path in paths]
     for path, header in zip(paths, headers, strict=True):
         if header.domain != directory.name:
@@ -138,3 +141,12 @@ def open_documents(directory: Path, codec: Codec | None = None) -> DomainDocumen
         if codec is not None:
             require_tokenizer(path, header, codec)
     return DomainDocuments(directory.name, [open_shard(path) for path in paths], headers)
+
+
+def _allow_files(more: int) -> None:
+    """Lets the process hold more files open, as far as it may: 1,024, the usual limit, are too few for many shards."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY not in (soft, hard):
+        more = min(more, hard - soft)
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft + more, hard))

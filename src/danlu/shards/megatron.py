@@ -1,17 +1,22 @@
 """Megatron's indexed dataset: a domain's shards as PREFIX.bin and PREFIX.idx, and such a pair opened.
 
+The way back, a pair as the shards of a domain, is megatron_import.py.
+
 Layout, little-endian: the .bin is the ids of all sequences behind one another; the .idx is MMIDIDX\\0\\0, version 1
 (u64), the code of the ids' type (u8), the numbers of sequences and of document bounds (u64 each), then the length of
 each sequence in ids (i32), its first byte in the .bin (i64), and the document bounds as sequence numbers from 0 (i64)
 (Megatron-LM, core/datasets/indexed_dataset.py). Here a document is one sequence; pairs with several are read too.
 Guarantees: an export is opened again and counted; the .idx comes last, so that a pair that has one is whole.
-Costs: a copy of the ids, shard by shard; memory of the number of documents.
+Costs: an export is a copy of the ids, shard by shard, and memory of the number of documents; a pair is read through
+memory maps, and checking its index reads that in pieces.
 """
 
 from __future__ import annotations
 
+import itertools
+import mmap
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +27,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from danlu.errors import DamagedError, InputError, MissingError
-from danlu.files import write_blocks, write_bytes, write_json
+from danlu.files import TEMPORARY, disk_errors, sync_directory, write_blocks, write_bytes, write_json
 from danlu.log import progress
-from danlu.records import Ints
+from danlu.records import Ints, TokenShard
 from danlu.shards.documents import SPLITS, list_token_domains, open_documents
 from danlu.shards.shard import read_provenance, verify_shard
+from danlu.shards.tensor_file import map_file
 from danlu.tokenizer.codec import Codec
 
 MAGIC = b"MMIDIDX\x00\x00"
@@ -36,6 +42,7 @@ _NUMPY_NAMES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
 _TYPES: dict[int, np.dtype[Any]] = {code: np.dtype(name) for code, name in _NUMPY_NAMES.items()}
 _CODES = {kind: code for code, kind in _TYPES.items()}
 _BLOCK_TOKENS = 1 << 22
+_BLOCK_DOCUMENTS = 1 << 18
 _ROWS = 1 << 16
 CARD, NAMES = "card.json", "documents.parquet"
 """Endings of what danlu writes beside a pair."""
@@ -45,12 +52,15 @@ BYTES = "bytes"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An open pair: document d is sequences bounds[d]:bounds[d+1], sequence s is lengths[s] ids from starts[s] on."""
+    """An open pair, all arrays of which are memory maps; those of the index are not aligned.
+
+    Document d is sequences bounds[d]:bounds[d+1], sequence s is lengths[s] ids from byte pointers[s] of the .bin on.
+    """
 
     prefix: Path
     ids: npt.NDArray[Any]
-    starts: Ints
-    lengths: Ints
+    lengths: npt.NDArray[np.int32]
+    pointers: Ints
     bounds: Ints
 
     def __len__(self) -> int:
@@ -58,9 +68,18 @@ class Pair:
 
     def document(self, number: int) -> npt.NDArray[Any]:
         """The ids of a document, in the type of the file."""
-        sequences = range(int(self.bounds[number]), int(self.bounds[number + 1]))
-        parts = [self.ids[self.starts[s] : self.starts[s] + self.lengths[s]] for s in sequences]
+        parts = []
+        for sequence in range(int(self.bounds[number]), int(self.bounds[number + 1])):
+            start = int(self.pointers[sequence]) // self.ids.itemsize
+            parts.append(self.ids[start : start + int(self.lengths[sequence])])
         return parts[0] if len(parts) == 1 else np.concatenate([self.ids[:0], *parts])
+
+    def ends(self, first: int, stop: int) -> Ints:
+        """Ids of documents [first, stop) before each of them and after the last, int64 (stop - first + 1,)."""
+        bounds = self.bounds[first : stop + 1]
+        lengths = self.lengths[bounds[0] : bounds[-1]]
+        sums: Ints = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])[bounds - bounds[0]]
+        return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,31 +122,60 @@ def write_pair(
 
 
 def open_pair(prefix: Path) -> Pair:
-    """Opens a pair by its path without .bin and .idx, of danlu or of Megatron. Raises MissingError, DamagedError."""
+    """Opens a pair by its path without .bin and .idx, of danlu or of Megatron, and checks its whole index.
+
+    Raises MissingError, DamagedError.
+    """
+    pair = map_pair(prefix)
+    bounds = pair.bounds
+    if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(pair.lengths):
+        raise _not_rising(pair)
+    for first in range(0, len(pair), _BLOCK_DOCUMENTS):
+        check_documents(pair, first, min(first + _BLOCK_DOCUMENTS, len(pair)))
+    return pair
+
+
+def map_pair(prefix: Path) -> Pair:
+    """`open_pair`, but the documents of the index are not looked at: `check_documents` before they are read."""
     index, data = beside(prefix, "idx"), beside(prefix, "bin")
     for path in (index, data):
         if not path.is_file():
             raise MissingError(
                 f"there is no {path}; an indexed dataset is a .bin and an .idx of the same name"
             )
-    raw = index.read_bytes()
+    raw, ids = map_file(index), map_file(data)
     kind, sequences, bounds = _read_header(index, raw)
-    lengths = np.frombuffer(raw, "<i4", sequences, _HEADER_BYTES).astype(np.int64)
-    pointers = np.frombuffer(raw, "<i8", sequences, _HEADER_BYTES + 4 * sequences).astype(np.int64)
-    documents = np.frombuffer(raw, "<i8", bounds, _HEADER_BYTES + 12 * sequences).astype(np.int64)
-    size = data.stat().st_size
-    inside = (lengths >= 0) & (pointers >= 0) & (pointers <= size - lengths * kind.itemsize)
-    if not inside.all() or (pointers % kind.itemsize).any():
+    return Pair(
+        prefix,
+        np.frombuffer(ids, kind, len(ids) // kind.itemsize),
+        np.frombuffer(raw, "<i4", sequences, _HEADER_BYTES),
+        np.frombuffer(raw, "<i8", sequences, _HEADER_BYTES + 4 * sequences),
+        np.frombuffer(raw, "<i8", bounds, _HEADER_BYTES + 12 * sequences),
+    )
+
+
+def check_documents(pair: Pair, first: int, stop: int) -> None:
+    """Whether the sequences of documents [first, stop) are within the .bin; raises DamagedError."""
+    bounds = pair.bounds[first : stop + 1]
+    if (bounds[1:] < bounds[:-1]).any() or bounds[0] < 0 or bounds[-1] > len(pair.lengths):
+        raise _not_rising(pair)
+    lengths = pair.lengths[bounds[0] : bounds[-1]].astype(np.int64)
+    pointers = pair.pointers[bounds[0] : bounds[-1]]
+    size = pair.ids.itemsize
+    # Against the ids alone: what is left of an id at the end of a .bin is in none of its documents.
+    inside = (lengths >= 0) & (pointers >= 0) & (pointers <= pair.ids.nbytes - lengths * size)
+    if not inside.all() or (pointers % size).any():
         raise DamagedError(
-            f"{data} is not the data that {index} describes: a sequence lies outside it; copy both again"
+            f"{beside(pair.prefix, 'bin')} is not the data that {beside(pair.prefix, 'idx')} describes: a sequence "
+            f"lies outside it; copy both again"
         )
-    if documents[:1] != 0 or documents[-1:] != sequences or (np.diff(documents) < 0).any():
-        raise DamagedError(
-            f"{index}: its document bounds do not rise from 0 to {sequences} sequences; copy it again"
-        )
-    count = size // kind.itemsize
-    ids = np.asarray(np.memmap(data, kind, "r", shape=(count,))) if count else np.zeros(0, kind)
-    return Pair(prefix, ids, pointers // kind.itemsize, lengths, documents)
+
+
+def _not_rising(pair: Pair) -> DamagedError:
+    return DamagedError(
+        f"{beside(pair.prefix, 'idx')}: its document bounds do not rise from 0 to {len(pair.lengths)} sequences; "
+        f"copy it again"
+    )
 
 
 def export_pairs(tokens: Path, codec: Codec, folder: Path) -> list[tuple[Path, Card]]:
@@ -167,7 +215,7 @@ def _index(prefix: Path, kind: np.dtype[Any], lengths: Ints) -> bytes:
     return head + b"".join(array.astype(code).tobytes() for array, code in parts)
 
 
-def _read_header(path: Path, raw: bytes) -> tuple[np.dtype[Any], int, int]:
+def _read_header(path: Path, raw: mmap.mmap | bytes) -> tuple[np.dtype[Any], int, int]:
     """The type of the ids and the numbers of sequences and of document bounds."""
     if raw[:9] != MAGIC or len(raw) < _HEADER_BYTES:
         raise DamagedError(
@@ -201,11 +249,7 @@ def _export_domain(directory: Path, codec: Codec, prefix: Path) -> Card:
     )
     # First, so that whatever a kill leaves of the pair is known to be of danlu.
     write_json(beside(prefix, CARD), asdict(card))
-    tables = [
-        read_provenance(shard.path).append_column(BYTES, pa.array(shard.byte_counts))
-        for shard in documents.shards
-    ]
-    write_bytes(beside(prefix, NAMES), _parquet(pa.concat_tables(tables)))
+    _write_names(beside(prefix, NAMES), documents.shards)
 
     def verified() -> Iterator[tuple[npt.NDArray[Any], Ints]]:
         for shard in documents.shards:
@@ -219,8 +263,23 @@ def _export_domain(directory: Path, codec: Codec, prefix: Path) -> Card:
     return card
 
 
-def _parquet(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, row_group_size=_ROWS, compression="zstd", write_page_checksum=True)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+def _write_names(path: Path, shards: Sequence[TokenShard]) -> None:
+    """Where all documents of the shards came from, in memory a shard at a time."""
+    tables = (
+        read_provenance(shard.path).append_column(BYTES, pa.array(shard.byte_counts)) for shard in shards
+    )
+    first = next(tables)
+    temporary = path.with_name(f"{TEMPORARY}{path.name}")
+    with disk_errors(path):
+        try:
+            with pq.ParquetWriter(
+                temporary, first.schema, compression="zstd", write_page_checksum=True
+            ) as file:
+                for table in itertools.chain([first], tables):
+                    file.write_table(table, row_group_size=_ROWS)
+            sync_directory(temporary)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        sync_directory(path.parent)

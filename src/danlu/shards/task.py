@@ -22,7 +22,7 @@ from danlu.files import read_json, sha256_file, write_json
 from danlu.read.store import read_part
 from danlu.records import Document
 from danlu.shards.join import PARTS
-from danlu.shards.pairs import PairRange, copy_range, pair_files
+from danlu.shards.megatron_import import PairRange, copy_range, pair_files
 from danlu.shards.shard import (
     ShardHeader,
     new_shard,

@@ -1,16 +1,19 @@
-"""Arrays on disk: a safetensors file written by hand, so that its bytes are the same every time, read as memory maps.
+"""Arrays on disk: a safetensors file written by hand, so that its bytes are the same every time, read as a memory map.
 
 Guarantees: a file is whole or absent; its header holds a checksum of all its arrays; any safetensors reader opens it.
-Costs: writing holds no more than the arrays, and of a `Spool` nothing; opening reads the header only; verifying reads
-everything.
+Costs: writing holds no more than the arrays, and of a `Spool` nothing; opening reads the header only, and takes one map
+and one file descriptor while an array of the file is in use; verifying reads everything.
 Format: https://github.com/huggingface/safetensors (8-byte little-endian header length, JSON header, raw arrays).
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
+import mmap
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from danlu.errors import DamagedError, MissingError
+from danlu.errors import DamagedError, DanluError, MissingError
 from danlu.files import disk_errors, write_blocks
 
 Array = npt.NDArray[Any]
@@ -27,6 +30,12 @@ _NAMES = {"<u2": "U16", "<u4": "U32", "<i4": "I32", "<i8": "I64", "<u8": "U64"}
 _DTYPES = {name: np.dtype(code) for code, name in _NAMES.items()}
 _MAX_HEADER_BYTES = 100_000_000
 _BLOCK_BYTES = 1 << 22
+_LIMITS = {
+    errno.EMFILE: "the number of files that a process may open (ulimit -n)",
+    errno.ENFILE: "the number of files that the system may open (sysctl fs.file-max)",
+    errno.ENOMEM: "the number of memory maps that a process may have (sysctl vm.max_map_count)",
+}
+"""What more shards than a system expects run into, and where it is set."""
 
 
 class Spool:
@@ -94,12 +103,12 @@ def write_tensors(path: Path, arrays: Mapping[str, Array | Spool], metadata: Map
 
 
 def open_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
-    """The arrays as read-only memory maps, and the metadata. Raises DamagedError where the file is not whole."""
+    """The arrays as read-only views of one memory map, and the metadata. Raises DamagedError where it is not whole."""
     try:
-        start, header = _read_header(path)
-        size = path.stat().st_size
+        data = map_file(path)
+        start, header = _read_header(data)
         metadata = dict(header.pop("__metadata__"))
-        arrays = {name: _map(path, start, size, entry) for name, entry in header.items()}
+        arrays = {name: _view(data, start, entry) for name, entry in header.items()}
     except FileNotFoundError:
         raise MissingError(f"{path} does not exist") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -112,10 +121,9 @@ def open_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
 def verify_tensors(path: Path) -> None:
     """Compares the arrays with the checksum in the header; raises DamagedError. Reads the whole file."""
     arrays, metadata = open_tensors(path)
-    start, _ = _read_header(path)
     hasher = xxhash.xxh3_128()
     with path.open("rb") as file:
-        file.seek(start)
+        file.seek(8 + int.from_bytes(file.read(8), "little"))
         while block := file.read(_BLOCK_BYTES):
             hasher.update(block)
     if hasher.hexdigest() != metadata.get("checksum"):
@@ -126,12 +134,26 @@ def verify_tensors(path: Path) -> None:
         )
 
 
-def _read_header(path: Path) -> tuple[int, dict[str, Any]]:
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= _MAX_HEADER_BYTES:
-            raise ValueError("no safetensors header")
-        text = file.read(length)
+def map_file(path: Path) -> mmap.mmap | bytes:
+    """A file as a read-only memory map, an empty one as b"". Raises DanluError where the system allows no more maps."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        if error.errno not in _LIMITS:
+            raise
+        raise DanluError(
+            f"{path} cannot be mapped into memory: {os.strerror(error.errno)}; raise {_LIMITS[error.errno]}"
+        ) from error
+
+
+def _read_header(data: mmap.mmap | bytes) -> tuple[int, dict[str, Any]]:
+    length = int.from_bytes(data[:8], "little")
+    if not 2 <= length <= _MAX_HEADER_BYTES:
+        raise ValueError("no safetensors header")
+    text = data[8 : 8 + length]
     if len(text) < length:
         raise ValueError("the header is cut off")
     header = json.loads(text)
@@ -140,12 +162,10 @@ def _read_header(path: Path) -> tuple[int, dict[str, Any]]:
     return 8 + length, header
 
 
-def _map(path: Path, start: int, size: int, entry: dict[str, Any]) -> Array:
+def _view(data: mmap.mmap | bytes, start: int, entry: dict[str, Any]) -> Array:
     first, last = entry["data_offsets"]
     dtype, count = _DTYPES[entry["dtype"]], int(entry["shape"][0])
-    if not 0 <= first <= last or last - first != count * dtype.itemsize or start + last > size:
+    if not 0 <= first <= last or last - first != count * dtype.itemsize or start + last > len(data):
         raise ValueError("an array is cut off")
-    if count == 0:
-        return np.zeros(0, dtype=dtype)
-    # A plain view: slicing np.memmap itself costs microseconds each time.
-    return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=start + first, shape=(count,)))
+    # Not np.memmap, which takes a map and a descriptor an array, and microseconds a slice.
+    return np.frombuffer(data, dtype, count, start + first)

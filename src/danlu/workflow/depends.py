@@ -102,7 +102,7 @@ def _pairs(run: Run, stage: Stage) -> dict[str, Any]:
     """The files of tokens.megatron; where they are gone but the shards are there, those stand as they were built."""
     found: dict[str, Any] = {}
     for domain, path in run.recipe.tokens.megatron.items():
-        from danlu.shards.pairs import pair_files
+        from danlu.shards.megatron_import import pair_files
         from danlu.shards.task import stamp
 
         try:

@@ -1,5 +1,6 @@
 """What is exported and read again is the same domain; documents of others get BOS and EOS; what cannot be is named."""
 
+import itertools
 import struct
 
 import numpy as np
@@ -7,10 +8,10 @@ import pytest
 
 from danlu.errors import DamagedError, InputError, MismatchError, MissingError
 from danlu.rng import hash_text
-from danlu.shards import pairs as module
+from danlu.shards import megatron_import as module
 from danlu.shards.documents import open_documents
 from danlu.shards.megatron import MAGIC, beside, export_pairs, open_pair
-from danlu.shards.pairs import copy_range, list_ranges, pair_files
+from danlu.shards.megatron_import import copy_range, list_ranges, pair_files
 from danlu.shards.shard import ShardHeader, new_shard
 from small_shards import LENGTHS
 
@@ -107,12 +108,31 @@ def test_ids_that_the_tokenizer_lacks_are_refused(tmp_path, codec, wrong):
 def test_ranges_cover_a_pair_once(tmp_path, monkeypatch):
     documents = [[], [[5] * 7], [[6]], [], [[7] * 30], [[8]], []]
     prefix = write_by_layout(tmp_path / "a", documents)
-    for tokens in (1, 3, 8, 1000):
+    for tokens, block in itertools.product((1, 3, 8, 1000), (1, 2, 1000)):
         monkeypatch.setattr(module, "SHARD_TOKENS", tokens)
+        monkeypatch.setattr(module, "_BLOCK_DOCUMENTS", block)
         ranges = list_ranges(prefix)
         numbers = [n for wanted in ranges for n in range(wanted.first, wanted.stop)]
         assert numbers == list(range(len(documents)))
-        assert sum(wanted.bytes for wanted in ranges) == 39 * 4
+        assert [wanted.bytes for wanted in ranges] == [
+            4 * sum(len(ids) for document in documents[wanted.first : wanted.stop] for ids in document)
+            for wanted in ranges
+        ]
+        ends = np.cumsum([0, 0, 7, 1, 0, 30, 1, 0])
+        marks = np.searchsorted(ends, np.arange(0, 39, tokens), side="right") - 1
+        assert [wanted.first for wanted in ranges] == np.unique([0, *marks]).tolist()
+
+
+def test_an_index_that_changed_since_it_was_listed_is_refused(tmp_path, codec):
+    prefix = write_by_layout(tmp_path / "a", [[[0, 1]], [[0, 9, 1]]])
+    (wanted,) = list_ranges(prefix)
+    index = beside(prefix, "idx").read_bytes()
+    beside(prefix, "idx").write_bytes(index[:34] + struct.pack("<i", 9) + index[38:])
+    with pytest.raises(DamagedError, match=r"a\.bin is not the data"):
+        copy_range(wanted, codec, None)
+    write_by_layout(tmp_path / "a", [[[0, 1]]])
+    with pytest.raises(DamagedError, match=r"a\.idx changed while"):
+        copy_range(wanted, codec, None)
 
 
 def test_a_pair_without_text_is_refused(tmp_path):
@@ -165,3 +185,13 @@ def test_a_pair_of_danlu_keeps_its_places_in_the_bin(tokens, codec, tmp_path):
 def test_missing(tmp_path):
     with pytest.raises(MissingError, match="an indexed dataset is"):
         list_ranges(tmp_path / "none")
+
+
+def test_ids_that_no_sequence_has_are_said(tmp_path, capsys):
+    prefix = write_by_layout(tmp_path / "p", [[[0, 5, 1]], [[0, 6, 7, 1]]])
+    list_ranges(prefix)
+    assert capsys.readouterr().err == ""
+    with beside(prefix, "bin").open("ab") as file:
+        file.write(b"\0" * 8)
+    list_ranges(prefix)
+    assert "holds 9 ids and its index speaks of 7; the rest is not read" in capsys.readouterr().err

@@ -2,8 +2,9 @@
 
 Decides: a document without BOS or EOS is given it, an empty one is left out, both counted; an id that the tokenizer
 does not have is refused. A pair of danlu's own is refused with another tokenizer, and its documents keep their names,
-sources and sizes; others are named by their place in the .bin, and their size is that of their decoded text. Costs: a
-copy of the ids, range by range; memory of the number of documents; decoding for pairs of others.
+sources and sizes; others are named by their place in the .bin, and their size is that of their decoded text. Costs: the
+index is read whole once, in pieces, when the ranges are listed, then each range's part of it; a copy of the ids, range
+by range; decoding for pairs of others. The format itself is in megatron.py.
 """
 
 from __future__ import annotations
@@ -21,13 +22,26 @@ import pyarrow.parquet as pq
 
 from danlu.errors import DamagedError, InputError
 from danlu.files import digest, read_json
+from danlu.log import say
 from danlu.records import Document
-from danlu.shards.megatron import BYTES, CARD, FORMAT, NAMES, Card, Pair, beside, open_pair
+from danlu.shards.megatron import (
+    BYTES,
+    CARD,
+    FORMAT,
+    NAMES,
+    Card,
+    Pair,
+    beside,
+    check_documents,
+    map_pair,
+    open_pair,
+)
 from danlu.shards.shard import ShardHeader, ShardWriter, require_tokenizer
 from danlu.tokenizer.codec import Codec
 
 SHARD_TOKENS = 1 << 24
 _CHUNK_TOKENS = 1 << 20
+_BLOCK_DOCUMENTS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +69,37 @@ def pair_files(prefix: Path) -> list[Path]:
 def list_ranges(prefix: Path) -> list[PairRange]:
     """A pair cut into shards of about 16 million tokens. Raises MissingError and DamagedError, naming the file."""
     pair = open_pair(prefix)
-    ends = np.concatenate([[0], np.cumsum(pair.lengths)])[pair.bounds]
-    if not len(pair) or int(ends[-1]) == 0:
+    cuts, tokens = {0: 0}, 0  # document -> ids before it
+    for first in range(0, len(pair), _BLOCK_DOCUMENTS):
+        ends = tokens + pair.ends(first, min(first + _BLOCK_DOCUMENTS, len(pair)))
+        tokens = int(ends[-1])
+        marks = np.arange(-(-int(ends[0]) // SHARD_TOKENS) * SHARD_TOKENS, tokens, SHARD_TOKENS)
+        places = np.searchsorted(ends, marks, side="right") - 1
+        cuts.update(zip((first + places).tolist(), ends[places].tolist(), strict=True))
+    if tokens == 0:
         raise InputError(
             f"{beside(prefix, 'idx')} holds no document with text; take it out of tokens.megatron"
         )
-    marks = np.searchsorted(ends, np.arange(0, int(ends[-1]), SHARD_TOKENS), side="right") - 1
-    bounds = np.unique([0, *marks, len(pair)]).tolist()
+    if len(pair.ids) != tokens:
+        say(
+            f"  warning: {beside(prefix, 'bin')} holds {len(pair.ids):,} ids and its index speaks of {tokens:,}; "
+            f"the rest is not read. If both were not written together, copy them again"
+        )
+    cuts[len(pair)] = tokens
     return [
-        PairRange(prefix, first, stop, int(ends[stop] - ends[first]) * pair.ids.itemsize)
-        for first, stop in itertools.pairwise(bounds)
+        PairRange(prefix, first, stop, (after - before) * pair.ids.itemsize)
+        for (first, before), (stop, after) in itertools.pairwise(cuts.items())
     ]
 
 
 def copy_range(wanted: PairRange, codec: Codec, shard: ShardWriter) -> dict[str, int]:
     """Adds the documents of a range to a shard; how many were given BOS, how many EOS, how many were empty."""
-    pair = open_pair(wanted.prefix)
+    pair = map_pair(wanted.prefix)
+    if wanted.stop > len(pair):
+        raise DamagedError(
+            f"{beside(pair.prefix, 'idx')} changed while it was read; type the same command again"
+        )
+    check_documents(pair, wanted.first, wanted.stop)
     counts = dict.fromkeys(("bos_added", "eos_added", "empty"), 0)
     rows = _read_names(pair, codec, wanted)
     for numbers in _chunks(pair, wanted):
@@ -91,13 +120,12 @@ def copy_range(wanted: PairRange, codec: Codec, shard: ShardWriter) -> dict[str,
 
 def _chunks(pair: Pair, wanted: PairRange) -> list[range]:
     """The range in pieces of about a million tokens, or one longer document."""
-    cuts, tokens = [wanted.first], 0
-    for number in range(wanted.first, wanted.stop):
-        tokens += int(pair.lengths[pair.bounds[number] : pair.bounds[number + 1]].sum())
-        if tokens >= _CHUNK_TOKENS:
-            cuts.append(number + 1)
-            tokens = 0
-    return [range(*pair_of) for pair_of in itertools.pairwise([*cuts, wanted.stop])]
+    ends = pair.ends(wanted.first, wanted.stop)
+    cuts = [0]
+    while cuts[-1] < len(ends) - 1:
+        full = int(np.searchsorted(ends, ends[cuts[-1]] + _CHUNK_TOKENS))
+        cuts.append(min(full, len(ends) - 1))
+    return [range(wanted.first + first, wanted.first + stop) for first, stop in itertools.pairwise(cuts)]
 
 
 def _with_ends(
@@ -162,5 +190,5 @@ def _place(pair: Pair, number: int) -> dict[str, Any]:
     """Where a document lies, in bytes of the .bin."""
     name, size = beside(pair.prefix, "bin").name, pair.ids.itemsize
     first, last = int(pair.bounds[number]), int(pair.bounds[number + 1]) - 1
-    start, end = int(pair.starts[first]) * size, int(pair.starts[last] + pair.lengths[last]) * size
+    start, end = int(pair.pointers[first]), int(pair.pointers[last]) + int(pair.lengths[last]) * size
     return {"id": f"{name}:{number}", "source": name, "start": start, "end": end, "group": f"{name}:{number}"}
