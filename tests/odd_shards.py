@@ -24,7 +24,11 @@ PACKINGS: dict[str, tuple[Any, dict[str, Any]]] = {
 SHARDS: dict[str, tuple[Any, set[str], dict[str, Any]]] = {
     # Below the first wildcard lies one folder: all of its files.
     "join": ({"code": "folder"}, {"train/code"}, {"corpus.source[0].paths": ["*/*.py"]}),
-    "megatron": ({"books": "pair"}, {"train/books"}, {"mixture.weights": {}, "tokenizer": {"path": "given.json"}}),
+    "megatron": (
+        {"books": "pair"},
+        {"train/books"},
+        {"mixture.weights": {}, "tokenizer": {"path": "given.json"}},
+    ),
 }
 """Key -> value, the domains of which the shards differ, the recipe around it."""
 

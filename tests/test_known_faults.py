@@ -64,7 +64,9 @@ FAULTS: dict[str, tuple[str, ...]] = {
         "tests/formats/test_streams.py::test_a_span_that_is_too_long_is_let_go_while_it_is_read",
         "tests/extract/test_packed.py::test_the_file_is_not_read_ahead",
     ),
-    "dolma#139: shuffling changes nothing": ("tests/tokens/test_walk.py::test_epochs_seeds_and_domains_differ",),
+    "dolma#139: shuffling changes nothing": (
+        "tests/tokens/test_walk.py::test_epochs_seeds_and_domains_differ",
+    ),
     "dolma#114: two taggers overwrite each other's values": (
         f"{_BUILD}::test_two_uses_of_a_step_keep_their_values_apart",
         "tests/corpus/test_settings.py::test_refuses_a_corpus_that_cannot_be",
