@@ -31,7 +31,7 @@ def cut(documents, cutting):
 
 
 def first(documents, cutting):
-    return first_leg(documents, cutting, *cut(documents, cutting), seed=3)
+    return first_leg(documents, cutting, cut(documents, cutting)[0], seed=3)
 
 
 def tokens_of(leg, start, stop):

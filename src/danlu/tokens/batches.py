@@ -210,7 +210,7 @@ def _go_on(
     rank = ranks[documents.domain, cutting.order_by] if cutting.order_by else None
     index = load_index(directory, documents, cutting, rank)
     if before is None:
-        return first_leg(documents, cutting, index, rank, seed), 0
+        return first_leg(documents, cutting, index, seed), 0
     return next_leg(*before, cutting, index, rank, seed), 0
 
 

@@ -18,7 +18,7 @@ from danlu.records import Ints, Piece
 from danlu.shards.documents import DomainDocuments
 from danlu.tokens.index import Cutting, DomainIndex, Pieces, build_index
 from danlu.tokens.packing import Packing
-from danlu.tokens.walk import Location, Unseen, Walk
+from danlu.tokens.walk import Unseen, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,9 @@ class Leg:
     index: DomainIndex
     rest: DomainIndex | None
     walk: Walk
-    ranks: Ints | None
-
-    def locate(self, shown: int) -> Location:
-        """Where the sample lies that follows the first `shown` of this leg."""
-        return self.walk.locate(shown)
 
     def pieces(self, shown: int) -> tuple[Piece, ...]:
-        """The pieces of that sample."""
+        """The pieces of the sample that follows the first `shown` of this leg."""
         location = self.walk.locate(shown)
         return sample_pieces(self.documents.domain, self._index(location.rest).packing, location.sample)
 
@@ -78,13 +73,11 @@ class Leg:
         return self.rest if rest and self.rest is not None else self.index
 
 
-def first_leg(
-    documents: DomainDocuments, cutting: Cutting, index: DomainIndex, ranks: Ints | None, seed: int
-) -> Leg:
+def first_leg(documents: DomainDocuments, cutting: Cutting, index: DomainIndex, seed: int) -> Leg:
     """The leg of a domain's first stage."""
     ordered = bool(cutting.order_by)
     walk = Walk(seed, documents.domain, index.group_offsets, ordered=ordered)
-    return Leg(documents, cutting, index, None, walk, ranks)
+    return Leg(documents, cutting, index, None, walk)
 
 
 def next_leg(
@@ -96,13 +89,13 @@ def next_leg(
     name = leg.documents.domain
     if not left:
         walk = Walk(seed, name, index.group_offsets, first_epoch=left.epoch, ordered=ordered)
-        return Leg(leg.documents, cutting, index, None, walk, ranks)
+        return Leg(leg.documents, cutting, index, None, walk)
     pieces = _in_order(leg.unseen_pieces(left), ranks, len(leg.documents))
     rest = build_index(name, pieces, cutting)
     walk = Walk(
         seed, name, index.group_offsets, first_epoch=left.epoch, rest=rest.group_offsets, ordered=ordered
     )
-    return Leg(leg.documents, cutting, index, rest, walk, ranks)
+    return Leg(leg.documents, cutting, index, rest, walk)
 
 
 def sample_pieces(domain: str, packing: Packing, sample: int) -> tuple[Piece, ...]:
