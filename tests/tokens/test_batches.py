@@ -1,6 +1,7 @@
 """The stream is a pure function of the sample number; every token of an epoch is shown once; prefetch ends cleanly."""
 
 import threading
+from collections import Counter
 from contextlib import closing
 
 import numpy as np
@@ -85,6 +86,15 @@ def test_ten_documents_several_epochs(make_batches):
     for epoch in range(5):
         shown = [p.document for n in range(size) for p in batches.pieces(epoch * size + n)]
         assert sorted(shown) == list(range(10))
+
+
+def test_three_and_seven_tenths_epochs_of_ten_documents(make_batches):
+    """37 samples of one document each: seven of the ten are shown four times, three of them three times."""
+    batches = make_batches({"a": [16] * 10})
+    assert batches.stages[0].legs["a"].walk.samples == 10
+    assert batches.stages[0].legs["a"].epochs(37) == pytest.approx(3.7)
+    shown = Counter(piece.document for n in range(37) for piece in batches.pieces(n))
+    assert sorted(shown.values()) == [3] * 3 + [4] * 7
 
 
 def test_without_mask_or_reset(make_batches):
