@@ -270,6 +270,7 @@ def test_keys_without_effect_are_refused(text: str, message: str, tmp_path: Path
             "mixture.weights: 'b' has no weight",
         ),
         ("[[stage]]\ntokens = { join = { prose = 'x' } }", "stage[0].tokens.join"),
+        ("[[stage]]\nmixture = { order_by = { proze = 'bytes' } }", "stage[0].mixture.order_by: no domain"),
     ],
 )  # fmt: skip
 def test_what_is_joined_or_given_as_ids_must_fit(text: str, message: str, tmp_path: Path) -> None:

@@ -252,7 +252,8 @@ def _check_mixture(
     try:
         check_slices(mixture, sources)
     except ValueError as error:
-        raise RecipeError(f"{origin.place(key)}{error}") from None
+        said = str(error).replace("mixture.", f"{spell(key)}.", 1)
+        raise RecipeError(f"{origin.place(key)}{said}") from None
     domains, weights = {*sources, *tokens.megatron, *mixture.slice}, set(mixture.weights)
     if weights and weights != domains:
         wrong = [*sorted(weights - domains), *sorted(domains - weights)][0]
