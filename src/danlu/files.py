@@ -56,15 +56,24 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_blocks(path: Path, blocks: Iterable[bytes]) -> None:
     """The same for a file that need not fit into memory; an error while the blocks are made leaves what was there."""
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        for block in blocks:
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A path to write a file to that takes the place of `path` when the block ends; an error leaves what was there.
+
+    The block makes what it wrote durable.
+    """
     temporary = path.with_name(f"{TEMPORARY}{path.name}")
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with temporary.open("wb") as file:
-                for block in blocks:
-                    file.write(block)
-                file.flush()
-                os.fsync(file.fileno())
+            yield temporary
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)

@@ -87,3 +87,11 @@ def test_a_key_that_came_after_the_checkpoint_had_its_default_then() -> None:
     same(saved, of())
     with pytest.raises(MismatchError, match=r"momentum: 0\.95 -> 0\.5"):
         same(saved, of(optimizer__momentum=0.5))
+
+
+@pytest.mark.parametrize("missing", ["stages", "asked"])
+def test_a_checkpoint_from_before_there_were_stages_is_named(missing: str) -> None:
+    saved = of()
+    del saved[missing]
+    with pytest.raises(MismatchError, match="of an earlier danlu, which knew no stages"):
+        same(saved, of())

@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from danlu.errors import DamagedError, InputError, MissingError
-from danlu.files import TEMPORARY, disk_errors, sync_directory, write_blocks, write_bytes, write_json
+from danlu.files import sync_directory, whole_file, write_blocks, write_bytes, write_json
 from danlu.log import progress
 from danlu.records import Ints, TokenShard
 from danlu.shards.documents import SPLITS, list_token_domains, open_documents
@@ -269,17 +269,8 @@ def _write_names(path: Path, shards: Sequence[TokenShard]) -> None:
         read_provenance(shard.path).append_column(BYTES, pa.array(shard.byte_counts)) for shard in shards
     )
     first = next(tables)
-    temporary = path.with_name(f"{TEMPORARY}{path.name}")
-    with disk_errors(path):
-        try:
-            with pq.ParquetWriter(
-                temporary, first.schema, compression="zstd", write_page_checksum=True
-            ) as file:
-                for table in itertools.chain([first], tables):
-                    file.write_table(table, row_group_size=_ROWS)
-            sync_directory(temporary)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        sync_directory(path.parent)
+    with whole_file(path) as temporary:
+        with pq.ParquetWriter(temporary, first.schema, compression="zstd", write_page_checksum=True) as file:
+            for table in itertools.chain([first], tables):
+                file.write_table(table, row_group_size=_ROWS)
+        sync_directory(temporary)

@@ -129,12 +129,17 @@ def _trained(checkpoints: Path) -> Course | None:
     if newest is None:
         return None
     identity = read_json(step_path(checkpoints, newest.step) / STATE)["identity"]
-    return Course(read_stages(identity["stages"]), identity["asked"], newest.step)
+    return Course(read_stages(identity), identity["asked"], newest.step)
 
 
-def read_stages(rows: Sequence[Mapping[str, Any]]) -> tuple[PlannedStage, ...]:
-    """Stages as a checkpoint's state has them."""
-    return TypeAdapter(tuple[PlannedStage, ...]).validate_python(tuple(rows))
+def read_stages(saved: Mapping[str, Any]) -> tuple[PlannedStage, ...]:
+    """The stages of a saved identity. Raises MismatchError for one that was saved before there were any."""
+    if "stages" not in saved or "asked" not in saved:
+        raise MismatchError(
+            "the checkpoint is of an earlier danlu, which knew no stages: go on with that version, or start the "
+            "training over with --fresh"
+        )
+    return TypeAdapter(tuple[PlannedStage, ...]).validate_python(tuple(saved["stages"]))
 
 
 def _settings(settings: Mapping[str, Any]) -> list[StageSettings]:
@@ -153,7 +158,7 @@ def _settings(settings: Mapping[str, Any]) -> list[StageSettings]:
 
 def _up_to(identity: dict[str, Any], step: int) -> dict[str, Any]:
     """What was decided up to a step, the stages by their numbers."""
-    stages = cut_stages(read_stages(identity["stages"]), step)
+    stages = cut_stages(read_stages(identity), step)
     domains = {domain for stage in stages for domain in stage.weights}
     rows = {str(number): asdict(stage) for number, stage in enumerate(stages, 1)}
     data = {name: value for name, value in identity["data"].items() if name in domains}

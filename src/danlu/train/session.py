@@ -72,7 +72,7 @@ def open_session(recipe: Recipe, run: Path, step: int | None = None) -> Session:
             f"{run}/tokenizer/tokenizer.json is not the tokenizer that step {loaded.step} was trained with; "
             f"restore it, or train again with --fresh"
         )
-    stages = cut_stages(read_stages(loaded.state["identity"]["stages"]), max(loaded.step, 1))
+    stages = cut_stages(read_stages(loaded.state["identity"]), max(loaded.step, 1))
     shape = resolve_shape(recipe.model, codec.vocab_size)
     network = build_network(recipe, shape, device)
     network.load_state_dict(loaded.tensors["model"])
